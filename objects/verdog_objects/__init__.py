@@ -1,0 +1,1 @@
+"""Content-addressed bytes: hashing, compression, chunking, storage, the artifact tree, capture, checkout."""

@@ -1,0 +1,1 @@
+"""Workflows as typed graphs, and the interpreter that executes them."""

@@ -1,0 +1,1 @@
+"""The history of workflow runs: commits, refs, revisions, forks."""
