@@ -1,0 +1,137 @@
+"""Visits: the execution of one node body or port in a directory of its own."""
+
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from verdog_runtime.cancellation import ExecutionCancelled
+from verdog_runtime.declarations.context import NodeContext
+from verdog_runtime.declarations.graph import EdgeDefinition, FeatureNodeDefinition, PortDefinition, VisitDefinition
+from verdog_runtime.declarations.ids import NodeId, RunId
+from verdog_runtime.declarations.state import FeatureState, WorkflowState
+from verdog_runtime.interpreter.announcer import Announcer
+from verdog_runtime.interpreter.commands import Answer, Failed, NodeVisited, PortVisited
+from verdog_runtime.interpreter.events import ExecutionStatus
+from verdog_runtime.interpreter.frame import Frame
+from verdog_runtime.interpreter.observer import Observer
+from verdog_runtime.interpreter.outcomes import check_feature_result, check_visit_result, missing_visit
+from verdog_runtime.interpreter.plan import Node
+from verdog_runtime.layout import VisitDirectories
+from verdog_runtime.trace import TraceLog
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The directory of one visit.
+
+    Attributes:
+        path: run-relative, as text with `/`.
+        number: the visit's number, which is the directory's name.
+    """
+
+    path: str
+    directory: Path
+    number: int
+
+
+class Visitor:
+    """Executes node bodies and ports: the only caller of authored code."""
+
+    def __init__(
+        self,
+        run_id: RunId,
+        directories: VisitDirectories,
+        trace: TraceLog,
+        events: Announcer,
+        observer: Observer,
+    ) -> None:
+        self.events = events
+        self._run_id = run_id
+        self._directories = directories
+        self._trace = trace
+        self._observer = observer
+
+    def visit_node(self, frame: Frame, edge: EdgeDefinition, node: Node) -> Answer:
+        """Run the body that an edge selects, and check what it returned.
+
+        Returns:
+            `NodeVisited`, or `Failed` with an error that names project, graph, node, edge and directory.
+        """
+        before = None if isinstance(node, FeatureNodeDefinition) else frame.state.get(node)
+        place = self._open(frame, node.id)
+        begun = time.perf_counter_ns()
+        try:
+            result = self._call(frame, edge, node, place, before)
+        except Exception as error:
+            error.add_note(
+                f"visit: project={frame.project_path} graph={frame.plan.graph.id} node={node.id} "
+                f"edge={edge.id} output={place.path}"
+            )
+            self.events.node(frame, node.id, ExecutionStatus.FAILED, before)
+            self._close(place, "failed", begun)
+            return Failed(error=error)
+        except BaseException as error:
+            self._close(place, "cancelled" if isinstance(error, ExecutionCancelled) else "failed", begun)
+            raise
+        output, candidate = result
+        after = None if isinstance(node, FeatureNodeDefinition) else candidate.get(node)
+        self.events.node(frame, node.id, ExecutionStatus.SUCCEEDED, after)
+        duration_ns = self._close(place, "succeeded", begun)
+        return NodeVisited(output=output, candidate=candidate, visit=place.number, duration_ns=duration_ns)
+
+    def visit_port(self, frame: Frame, port: PortDefinition, error: Exception | None) -> PortVisited:
+        """Pass a control port. With an error it is the failure port, which keeps the traceback."""
+        place = self._open(frame, port.id)
+        begun = time.perf_counter_ns()
+        self.events.node(frame, port.id, ExecutionStatus.RUNNING, None)
+        if error is not None:
+            error.add_note(
+                f"failure: project={frame.project_path} graph={frame.plan.graph.id} failure={port.id} "
+                f"output={place.path}"
+            )
+            text = "".join(traceback.format_exception(error))
+            (place.directory / "stacktrace.txt").write_text(text, encoding="utf-8", errors="backslashreplace")
+        status = ExecutionStatus.SUCCEEDED if error is None else ExecutionStatus.FAILED
+        self.events.node(frame, port.id, status, None)
+        return PortVisited(visit=place.number, duration_ns=self._close(place, status.value, begun))
+
+    def _call(
+        self, frame: Frame, edge: EdgeDefinition, node: Node, place: Place, before: object
+    ) -> tuple[object, WorkflowState[object]]:
+        implementation = _implementation(edge)
+        context = NodeContext[object](
+            run_id=self._run_id,
+            graph_id=frame.plan.graph.id,
+            node_id=node.id,
+            edge_id=edge.id,
+            output_dir=place.directory,
+            params=frame.params,
+        )
+        self.events.node(frame, node.id, ExecutionStatus.RUNNING, before)
+        if isinstance(node, FeatureNodeDefinition):
+            view = FeatureState[object].over(frame.state)
+            result = implementation(frame.value, view, context)
+            return frame.value, check_feature_result(node, result, frame.state, frame.plan.features)
+        result = implementation(frame.value, before, context)
+        return check_visit_result(node, result, frame.state)
+
+    def _open(self, frame: Frame, node: NodeId) -> Place:
+        place = self._directories.allocate(frame.scope, node, frame.visits.get(node, 0))
+        self._trace.start(place.path)
+        self._observer.visit_started(place.path)
+        return place
+
+    def _close(self, place: Place, status: str, begun_ns: int) -> int:
+        duration_ns = time.perf_counter_ns() - begun_ns
+        self._trace.end(place.path, status, duration_ns / 1e9)
+        self._observer.visit_finished(place.path, status, duration_ns / 1e9)
+        return duration_ns
+
+
+def _implementation(edge: EdgeDefinition) -> Callable[..., object]:
+    visit = edge.visit
+    if not isinstance(visit, VisitDefinition) or visit.implementation is None:
+        raise missing_visit(edge)
+    return visit.implementation
