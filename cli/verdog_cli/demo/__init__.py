@@ -1,0 +1,1 @@
+"""The ready example that `verdog demo` copies into a new project directory."""

@@ -1,0 +1,64 @@
+"""What every test shares: hypothesis profiles, marks, and a project directory of its own."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+_NEEDS_ROOT = "needs root, a tmpfs mount or device nodes: .ci/run runs it"
+_SLOW = "takes more than a few seconds: .ci/run runs it"
+
+settings.register_profile("quick", max_examples=50, deadline=None)
+settings.register_profile(
+    "ci", max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile(os.environ.get("VERDOG_TEST_PROFILE", "quick"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--thorough", action="store_true", help="also run the tests marked root (fails unless root) and slow"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--thorough"):
+        return
+    for item in items:
+        if item.get_closest_marker("root"):
+            item.add_marker(pytest.mark.skip(reason=_NEEDS_ROOT))
+        elif item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.skip(reason=_SLOW))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("root") and os.geteuid() != 0:
+        pytest.fail("--thorough runs the root tests, and this process is not root", pytrace=False)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
+    root = sum(_NEEDS_ROOT in text for text in skipped)
+    slow = sum(_SLOW in text for text in skipped)
+    if root or slow:
+        terminalreporter.write_line(
+            f"left out: {root} tests that need root, {slow} slow tests (pytest --thorough runs them)"
+        )
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty project directory that is the current directory, with a home of its own."""
+    home = tmp_path / "home"
+    home.mkdir()
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "pyproject.toml").touch()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(root)
+    yield root

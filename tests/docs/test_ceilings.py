@@ -1,0 +1,70 @@
+"""Rooms that outgrew their size, each one named here with its reason or mended."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("objects/verdog_objects", "verdog_repo", "runtime/verdog_runtime", "cli/verdog_cli")
+MODULE_LINES, CLASS_LINES, FUNCTION_LINES, PARAMETERS = 400, 200, 50, 6
+
+EXCEPTIONS: dict[str, str] = {}
+"""What may be larger: `path` of a module or `path:qualified.name`, and why."""
+
+
+def sources() -> Iterator[Path]:
+    for package in PACKAGES:
+        yield from sorted((ROOT / package).rglob("*.py"))
+
+
+def count_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef, *, method: bool) -> int:
+    arguments = function.args
+    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return len(named) - (method and bool(named) and named[0].arg in ("self", "cls"))
+
+
+def oversized(tree: ast.AST, where: str, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the name and the measure of each class and function beyond a ceiling."""
+    for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from oversized(node, where, prefix)
+            continue
+        name = f"{prefix}{node.name}"
+        lines = (node.end_lineno or node.lineno) - node.lineno + 1
+        if isinstance(node, ast.ClassDef):
+            if lines > CLASS_LINES:
+                yield f"{where}:{name}", f"class of {lines} lines"
+        else:
+            if lines > FUNCTION_LINES:
+                yield f"{where}:{name}", f"function of {lines} lines"
+            parameters = count_parameters(node, method=isinstance(tree, ast.ClassDef))
+            if parameters > PARAMETERS:
+                yield f"{where}:{name}", f"{parameters} parameters"
+        yield from oversized(node, where, f"{name}.")
+
+
+def findings() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for path in sources():
+        text = path.read_text(encoding="utf-8")
+        where = path.relative_to(ROOT).as_posix()
+        if text.count("\n") > MODULE_LINES:
+            found[where] = f"module of {text.count(chr(10))} lines"
+        for name, measure in oversized(ast.parse(text), where):
+            found[name] = f"{found[name]}, {measure}" if name in found else measure
+    return found
+
+
+def test_nothing_is_larger_than_its_ceiling_without_a_reason() -> None:
+    unexplained = {name: measure for name, measure in findings().items() if name not in EXCEPTIONS}
+    assert not unexplained, "\n".join(f"{name}: {measure}" for name, measure in unexplained.items())
+
+
+def test_every_exception_is_still_needed() -> None:
+    assert not EXCEPTIONS.keys() - findings().keys()
+
+
+def test_a_module_says_what_it_is_in_its_first_line() -> None:
+    for path in sources():
+        first = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        assert first and first.splitlines()[0].endswith("."), path
