@@ -74,9 +74,14 @@ Command = VisitPort | VisitNode | EmitEdge | Record | Finish | Fail
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortVisited:
-    """A port was visited in its `visit`-th directory."""
+    """A port was visited in its `visit`-th directory.
+
+    Attributes:
+        path: the visit's run-relative directory.
+    """
 
     visit: int
+    path: str
     duration_ns: int
 
 
@@ -86,11 +91,13 @@ class NodeVisited:
 
     Attributes:
         candidate: the state that becomes the graph's state if exactly one edge is compatible with it.
+        path: the visit's run-relative directory.
     """
 
     output: object
     candidate: WorkflowState[object]
     visit: int
+    path: str
     duration_ns: int
 
 

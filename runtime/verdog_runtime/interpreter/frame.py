@@ -22,6 +22,7 @@ class Frame:
         state: node and feature state, committed at the last transition.
         value: the value in transit: the output of `source`.
         source: the node whose output is in transit.
+        output: the run-relative directory of the visit that produced it.
         edge: the edge that was chosen and not travelled yet; None only before the enter port was left.
         visits: per node, the number of its last visit directory.
     """
@@ -35,5 +36,6 @@ class Frame:
     state: WorkflowState[object]
     value: object
     source: NodeId
+    output: str = ""
     edge: EdgeDefinition | None = None
     visits: Mapping[NodeId, int]

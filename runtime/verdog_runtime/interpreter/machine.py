@@ -87,8 +87,8 @@ def step(machine: Machine, answer: Answer) -> Step:
     match answer:
         case Failed(error=error):
             return _fail(machine, error)
-        case PortVisited(visit=visit, duration_ns=duration_ns):
-            return _after_port(machine, visit, duration_ns)
+        case PortVisited() as visited:
+            return _after_port(machine, visited)
         case NodeVisited() as visited:
             edge = _ready_edge(machine.frame)
             frame = replace(machine.frame, visits=_count(machine.frame.visits, edge.target, visited.visit))
@@ -99,14 +99,18 @@ def step(machine: Machine, answer: Answer) -> Step:
             assert_never(answer)
 
 
-def _after_port(machine: Machine, visit: int, duration_ns: int) -> Step:
+def _after_port(machine: Machine, visited: PortVisited) -> Step:
     frame = machine.frame
     graph = frame.plan.graph
     match machine.phase:
         case Phase.ENTERING:
-            frame = replace(frame, visits=_count(frame.visits, graph.enter.id, visit))
+            frame = replace(frame, visits=_count(frame.visits, graph.enter.id, visited.visit))
             entered = NodeVisited(
-                output=frame.input, candidate=frame.state, visit=visit, duration_ns=duration_ns
+                output=frame.input,
+                candidate=frame.state,
+                visit=visited.visit,
+                path=visited.path,
+                duration_ns=visited.duration_ns,
             )
             return _route(replace(machine, frame=frame), graph.enter.id, entered)
         case Phase.EXITING:
@@ -131,7 +135,14 @@ def _route(machine: Machine, source: NodeId, visited: NodeVisited) -> Step:
         return _fail(machine, error)
     committed = replace(
         machine,
-        frame=replace(frame, state=visited.candidate, value=visited.output, source=source, edge=edge),
+        frame=replace(
+            frame,
+            state=visited.candidate,
+            value=visited.output,
+            source=source,
+            output=visited.path,
+            edge=edge,
+        ),
         remaining=machine.remaining - 1,
         phase=Phase.RECORDING,
     )
@@ -190,17 +201,11 @@ def _travel(machine: Machine) -> Step:
 def _reached_failure(frame: Frame, edge: EdgeDefinition) -> RuntimeError:
     graph = frame.plan.graph
     error = RuntimeError(f"graph {graph.id} went to its failure port")
-    visit = frame.visits.get(edge.source, 0)
     error.add_note(
-        f"source: project={frame.project_path} graph={graph.id} source={edge.source} "
-        f"output={_join(frame.scope, edge.source, visit)}"
+        f"source: project={frame.project_path} graph={graph.id} source={edge.source} output={frame.output}"
     )
     error.add_note(f"edge={edge.id}")
     return error
-
-
-def _join(scope: str, node: NodeId, visit: int) -> str:
-    return f"{scope}/{node}/{visit:06d}" if scope else f"{node}/{visit:06d}"
 
 
 def _fail(machine: Machine, error: Exception) -> Step:

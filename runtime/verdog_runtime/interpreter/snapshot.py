@@ -43,6 +43,7 @@ def take_snapshot(machine: Machine, registry: Registry) -> dict[str, object]:
     values[FRAME] = {
         "edge": str(frame.edge.id),
         "graph": str(frame.plan.graph.id),
+        "output": frame.output,
         "project_path": frame.project_path,
         "remaining": machine.remaining,
         "source": str(frame.source),
@@ -80,6 +81,7 @@ def restore_snapshot(plan: Plan, values: Mapping[str, object]) -> tuple[Frame, i
         state=restore_state(graph, _state_values(values)),
         value=values[TRANSIT],
         source=NodeId(str(position["source"])),
+        output=str(position["output"]),
         edge=edge,
         visits=_parse_visits(visits),  # pyright: ignore[reportUnknownArgumentType]
     )

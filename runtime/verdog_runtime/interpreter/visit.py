@@ -3,14 +3,12 @@
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 
 from verdog_runtime.cancellation import ExecutionCancelled
 from verdog_runtime.declarations.context import NodeContext
 from verdog_runtime.declarations.graph import EdgeDefinition, FeatureNodeDefinition, PortDefinition, VisitDefinition
 from verdog_runtime.declarations.ids import NodeId, RunId
-from verdog_runtime.declarations.state import FeatureState, WorkflowState
+from verdog_runtime.declarations.state import WorkflowState, feature_view
 from verdog_runtime.interpreter.announcer import Announcer
 from verdog_runtime.interpreter.commands import Answer, Failed, NodeVisited, PortVisited
 from verdog_runtime.interpreter.events import ExecutionStatus
@@ -18,22 +16,8 @@ from verdog_runtime.interpreter.frame import Frame
 from verdog_runtime.interpreter.observer import Observer
 from verdog_runtime.interpreter.outcomes import check_feature_result, check_visit_result, missing_visit
 from verdog_runtime.interpreter.plan import Node
-from verdog_runtime.layout import VisitDirectories
+from verdog_runtime.layout import VisitDirectories, VisitDirectory
 from verdog_runtime.trace import TraceLog
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The directory of one visit.
-
-    Attributes:
-        path: run-relative, as text with `/`.
-        number: the visit's number, which is the directory's name.
-    """
-
-    path: str
-    directory: Path
-    number: int
 
 
 class Visitor:
@@ -79,7 +63,13 @@ class Visitor:
         after = None if isinstance(node, FeatureNodeDefinition) else candidate.get(node)
         self.events.node(frame, node.id, ExecutionStatus.SUCCEEDED, after)
         duration_ns = self._close(place, "succeeded", begun)
-        return NodeVisited(output=output, candidate=candidate, visit=place.number, duration_ns=duration_ns)
+        return NodeVisited(
+            output=output,
+            candidate=candidate,
+            visit=place.number,
+            path=place.path,
+            duration_ns=duration_ns,
+        )
 
     def visit_port(self, frame: Frame, port: PortDefinition, error: Exception | None) -> PortVisited:
         """Pass a control port. With an error it is the failure port, which keeps the traceback."""
@@ -95,10 +85,11 @@ class Visitor:
             (place.directory / "stacktrace.txt").write_text(text, encoding="utf-8", errors="backslashreplace")
         status = ExecutionStatus.SUCCEEDED if error is None else ExecutionStatus.FAILED
         self.events.node(frame, port.id, status, None)
-        return PortVisited(visit=place.number, duration_ns=self._close(place, status.value, begun))
+        duration_ns = self._close(place, status.value, begun)
+        return PortVisited(visit=place.number, path=place.path, duration_ns=duration_ns)
 
     def _call(
-        self, frame: Frame, edge: EdgeDefinition, node: Node, place: Place, before: object
+        self, frame: Frame, edge: EdgeDefinition, node: Node, place: VisitDirectory, before: object
     ) -> tuple[object, WorkflowState[object]]:
         implementation = _implementation(edge)
         context = NodeContext[object](
@@ -111,19 +102,19 @@ class Visitor:
         )
         self.events.node(frame, node.id, ExecutionStatus.RUNNING, before)
         if isinstance(node, FeatureNodeDefinition):
-            view = FeatureState[object].over(frame.state)
+            view = feature_view(frame.state)
             result = implementation(frame.value, view, context)
             return frame.value, check_feature_result(node, result, frame.state, frame.plan.features)
         result = implementation(frame.value, before, context)
         return check_visit_result(node, result, frame.state)
 
-    def _open(self, frame: Frame, node: NodeId) -> Place:
+    def _open(self, frame: Frame, node: NodeId) -> VisitDirectory:
         place = self._directories.allocate(frame.scope, node, frame.visits.get(node, 0))
         self._trace.start(place.path)
         self._observer.visit_started(place.path)
         return place
 
-    def _close(self, place: Place, status: str, begun_ns: int) -> int:
+    def _close(self, place: VisitDirectory, status: str, begun_ns: int) -> int:
         duration_ns = time.perf_counter_ns() - begun_ns
         self._trace.end(place.path, status, duration_ns / 1e9)
         self._observer.visit_finished(place.path, status, duration_ns / 1e9)
