@@ -1,0 +1,117 @@
+"""Content-defined chunks: where a large file is cut, and the list of its chunks.
+
+Cuts are those of FastCDC with a fixed gear table, so that equal content is cut equally wherever it lies. The
+parameters are frozen by format 1.
+
+Source: Xia et al., "The Design of Fast Content-Defined Chunking for Data Deduplication Based Storage Systems",
+IEEE TPDS 31(9), 2020.
+"""
+
+from collections.abc import Sequence
+
+from pyfastcdc import FastCDC
+
+from verdog_objects.errors import Corrupt, InvalidInput
+from verdog_objects.oid import OID_BYTES, Oid
+from verdog_objects.varint import MAX_VARINT, append_varint, read_varint
+
+INLINE_LIMIT = 64 * 1024
+"""The largest file that is one blob. A longer one is a list of chunks."""
+
+AVERAGE_BYTES = 64 * 1024
+MIN_BYTES = AVERAGE_BYTES // 4
+"""Every chunk is at least this long, but for the last one of a file."""
+MAX_BYTES = AVERAGE_BYTES * 4
+"""No chunk is longer."""
+
+
+class Chunker:
+    """Cuts a stream of bytes into chunks; the cuts do not depend on how the stream was fed.
+
+    Holds less than `MAX_BYTES` between calls. Used by one thread.
+    """
+
+    def __init__(self) -> None:
+        self._cutter = FastCDC(
+            AVERAGE_BYTES, min_size=MIN_BYTES, max_size=MAX_BYTES, normalized_chunking=1, seed=0
+        )
+        self._parts: list[bytes] = []
+        self._held_bytes = 0
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take the next bytes of the stream and return the chunks that are complete."""
+        if not data:
+            return []
+        self._parts.append(data)
+        self._held_bytes += len(data)
+        if self._held_bytes < MAX_BYTES:
+            return []
+        return self._cut(reach=MAX_BYTES)
+
+    def finish(self) -> list[bytes]:
+        """Return the last chunks and be ready for another stream."""
+        return self._cut(reach=1)
+
+    def _cut(self, *, reach: int) -> list[bytes]:
+        """Cut while `reach` bytes follow: a cut depends on the `MAX_BYTES` after the one before and on no others."""
+        block = b"".join(self._parts)  # returns a single part itself, uncopied
+        chunks: list[bytes] = []
+        start = 0
+        if len(block) >= reach:
+            for chunk in self._cutter.cut_buf(block):
+                end = start + chunk.length
+                chunks.append(block[start:end])
+                start = end
+                if start + reach > len(block):
+                    break
+        rest = block[start:]
+        self._parts = [rest] if rest else []
+        self._held_bytes = len(rest)
+        return chunks
+
+
+def encode_chunks(chunks: Sequence[tuple[Oid, int]]) -> bytes:
+    """Return the payload of a `Kind.CHUNKS` object: how many, their lengths, their ids.
+
+    Raises:
+        InvalidInput: a length that no chunk has.
+    """
+    out = bytearray()
+    append_varint(out, len(chunks))
+    for oid, length in chunks:
+        if not 0 < length <= MAX_BYTES or len(oid) != OID_BYTES:
+            raise InvalidInput(f"no chunk has {length} bytes")
+        append_varint(out, length)
+    for oid, _ in chunks:
+        out += oid
+    return bytes(out)
+
+
+def decode_chunks(payload: bytes, size_bytes: int | None = None) -> list[tuple[Oid, int]]:
+    """Return the chunks of a file, in order, with their lengths.
+
+    Args:
+        payload: the `Kind.CHUNKS` object.
+        size_bytes: the file's size, if known; the lengths must add up to it.
+
+    Raises:
+        Corrupt: the bytes are not what `encode_chunks` writes for a file of this size.
+    """
+    count, position = read_varint(payload, 0)
+    if count * (OID_BYTES + 1) > len(payload):
+        raise Corrupt(f"a list of {count} chunks does not fit in {len(payload)} bytes")
+    lengths: list[int] = []
+    for _ in range(count):
+        length, position = read_varint(payload, position)
+        if not 0 < length <= MAX_BYTES:
+            raise Corrupt(f"a chunk of {length} bytes")
+        lengths.append(length)
+    if position + count * OID_BYTES != len(payload):
+        raise Corrupt(f"a list of {count} chunks is {len(payload)} bytes long")
+    total = sum(lengths)
+    if total > MAX_VARINT or (size_bytes is not None and total != size_bytes):
+        raise Corrupt(f"the chunks hold {total} bytes, the file {size_bytes}")
+    return [
+        (Oid(payload[start : start + OID_BYTES]), length)
+        for start, length in zip(range(position, len(payload), OID_BYTES), lengths, strict=True)
+    ]
