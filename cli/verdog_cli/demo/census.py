@@ -3,9 +3,9 @@
     verdog run census.py
     verdog run census.py -- --input.source ~/my/project
 
-Every visit writes its findings into a directory of its own, and verdog commits them together with the state of the
-run: what was found so far, and which packages are left. Kill it at any moment; `verdog resume` goes on from the last
-finished package.
+Every visit writes its findings into a directory of its own, and verdog commits them together with the state
+of the run: what was found so far, and which packages are left. Kill it at any moment; `verdog resume` goes on
+from the last finished package.
 """
 
 import ast

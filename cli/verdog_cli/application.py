@@ -1,0 +1,86 @@
+"""One command line run to its exit code: signals, the split at `--`, errors as sentences."""
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from io import TextIOWrapper
+from types import FrameType
+
+import click
+
+from verdog_cli.context import Context
+from verdog_cli.failures import Failure, describe
+from verdog_cli.group import verdog
+from verdog_cli.render import emit_document, format_failure
+
+
+def run_application(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code. Nothing is raised, whatever happens."""
+    _never_fail_to_print()
+    signal.signal(signal.SIGTERM, _interrupt)
+    head, tail = split_arguments(arguments)
+    context = Context(tail=tail)
+    try:
+        code = _invoke(head, context)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence_stdout()
+        return 0
+    except (Exception, KeyboardInterrupt) as error:
+        return _report(error, context)
+    except BaseException as error:
+        if isinstance(error, SystemExit):
+            raise
+        return _report(error, context)
+    return code
+
+
+def split_arguments(arguments: Sequence[str]) -> tuple[list[str], tuple[str, ...] | None]:
+    """Cut a command line at its first `--`. Without one, the second part is None."""
+    if "--" not in arguments:
+        return list(arguments), None
+    cut = list(arguments).index("--")
+    return list(arguments[:cut]), tuple(arguments[cut + 1 :])
+
+
+def _invoke(head: Sequence[str], context: Context) -> int:
+    result = verdog.main(args=list(head), prog_name="verdog", obj=context, standalone_mode=False)
+    return result if isinstance(result, int) else 0
+
+
+def _report(error: BaseException, context: Context) -> int:
+    failure = describe(error)
+    if context.traceback or (failure.damage and not failure.expected):
+        import traceback
+
+        traceback.print_exception(error)
+    with contextlib.suppress(BrokenPipeError):
+        if context.json_operation is not None:
+            emit_document(context.json_operation, status="error", error=failure.as_json())
+        _print_failure(failure)
+    return failure.exit_code
+
+
+def _print_failure(failure: Failure) -> None:
+    text = format_failure(failure)
+    if text:
+        click.echo(text, err=True)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _never_fail_to_print() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _silence_stdout() -> None:
+    """Point standard output at nothing, so that the interpreter's last flush does not fail again."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)

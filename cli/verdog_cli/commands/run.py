@@ -1,0 +1,59 @@
+"""`verdog run`: execute a workflow and commit after every visit."""
+
+from pathlib import Path
+
+import click
+
+from verdog_cli.context import Context, pass_context
+from verdog_cli.group import TailCommand
+from verdog_cli.outcome import only_the_document, report_outcome
+from verdog_cli.progress import show_progress
+
+
+@click.command("run", cls=TailCommand)
+@click.argument("workflow", required=False)
+@click.option(
+    "--output-dir", type=click.Path(path_type=Path), metavar="DIR", help="Write here: new or empty."
+)
+@click.option(
+    "--checkpointing",
+    type=click.Choice(["off", "auto", "required"]),
+    default="auto",
+    show_default=True,
+    help="Commit nothing; commit and tolerate values that cannot be stored; or fail at the first such value.",
+)
+@click.option("--run-id", metavar="ID", help="Name the run instead of letting verdog choose an id.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document when the run ended.")
+@pass_context
+def command(
+    context: Context,
+    workflow: str | None,
+    output_dir: Path | None,
+    checkpointing: str,
+    run_id: str | None,
+    as_json: bool,
+) -> int:
+    """Run a workflow and commit after every visit.
+
+    WORKFLOW is a file (flow.py, or flow.py:NAME if it holds several), a module (package.flow, or package.flow:NAME),
+    or the id of a workflow of a generated project. What follows -- are the workflow's own arguments:
+
+    \b
+      verdog run flow.py -- --help
+      verdog run flow.py -- --input.value 3
+    """
+    from verdog_runtime.lifecycle import run_workflow
+    from verdog_runtime.sources import load_workflow
+
+    with only_the_document(context):
+        loaded = load_workflow(workflow or "", project=context.project(), cwd=Path.cwd())
+        with show_progress(quiet=as_json) as progress:
+            outcome = run_workflow(
+                loaded,
+                context.tail or (),
+                output_dir=output_dir,
+                checkpointing=checkpointing,
+                run_id=run_id,
+                observer=progress,
+            )
+    return report_outcome(outcome, context=context, operation="run")

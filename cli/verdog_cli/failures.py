@@ -1,0 +1,209 @@
+"""Errors as an exit code, one sentence and a hint."""
+
+from dataclasses import dataclass
+from typing import cast
+
+import click
+
+from verdog_objects.errors import (
+    Ambiguous,
+    Busy,
+    Conflict,
+    Corrupt,
+    FormatUnsupported,
+    InvalidInput,
+    NotFound,
+    NotRestorable,
+    Unavailable,
+    VerdogError,
+)
+
+OK = 0
+FAILED = 1
+"""The run failed, or cannot be resumed or forked as asked; or a finding."""
+USAGE = 2
+"""Usage, not found, invalid input, a format too new, missing trust."""
+INCOMPLETE = 3
+CORRUPT = 4
+BUSY = 5
+"""Somebody else holds the lock, or the ref moved."""
+UNAVAILABLE = 6
+"""A remote, or the disk, refuses to work now."""
+CANCELLED = 130
+
+
+class RunEnded(Exception):
+    """A run that was told about already, and ended with this exit code."""
+
+    def __init__(self, exit_code: int) -> None:
+        super().__init__(exit_code)
+        self.exit_code = exit_code
+
+
+class Usage(click.UsageError):
+    """A command line that cannot be carried out, with a hint of its own."""
+
+    def __init__(self, message: str, *, hint: str | None = None, ctx: click.Context | None = None) -> None:
+        super().__init__(message, ctx)
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """What a person, or a program, needs to know about an error.
+
+    Attributes:
+        kind: the stable name of the class of error.
+        code: the stable machine code, if the error has one.
+        message: one sentence naming the thing; empty when everything was said.
+        hint: what to do next, or None.
+        paths: every path the error is about, byte-exact.
+        damage: stored bytes or artifacts are not what they were.
+        expected: an error raised on purpose; the others are faults of verdog.
+    """
+
+    exit_code: int
+    kind: str
+    message: str
+    code: str | None = None
+    hint: str | None = None
+    paths: tuple[bytes, ...] = ()
+    damage: bool = False
+    expected: bool = True
+
+    def as_json(self) -> dict[str, object]:
+        """Return the `error` member of a JSON document."""
+        document: dict[str, object] = {"kind": self.kind, "code": self.code, "message": self.message}
+        if self.hint is not None:
+            document["hint"] = self.hint
+        if self.paths:
+            document["paths"] = [path.decode("utf-8", "surrogateescape") for path in self.paths]
+        return document
+
+
+_CATEGORIES: tuple[tuple[type[VerdogError], int, str | None], ...] = (
+    (Ambiguous, USAGE, None),
+    (NotFound, USAGE, None),
+    (Conflict, BUSY, "it changed while this command was at work; try again"),
+    (Busy, BUSY, "wait until it ends, or stop that process"),
+    (Corrupt, CORRUPT, "`verdog fsck` says what is damaged and which runs it touches"),
+    (FormatUnsupported, USAGE, "it was written by a newer verdog; update this one"),
+    (
+        NotRestorable,
+        FAILED,
+        "`verdog checkpoints` shows which checkpoints can be used; `verdog restart` begins again",
+    ),
+    (InvalidInput, USAGE, None),
+    (Unavailable, UNAVAILABLE, None),
+)
+
+
+def describe(error: BaseException) -> Failure:
+    """Return what is to be said about an error."""
+    if isinstance(error, RunEnded):
+        return Failure(exit_code=error.exit_code, kind="run", message="")
+    if isinstance(error, click.ClickException):
+        return _describe_usage(error)
+    if isinstance(error, click.Abort | KeyboardInterrupt):
+        return Failure(exit_code=CANCELLED, kind="cancelled", message="Cancelled.")
+    if isinstance(error, VerdogError):
+        return _describe_own(error)
+    return _describe_foreign(error)
+
+
+def _describe_usage(error: click.ClickException) -> Failure:
+    message, hint = error.format_message(), _hint_of(error)
+    if isinstance(error, click.NoSuchOption):
+        where = error.ctx.command_path if error.ctx else "verdog"
+        message = f"{where} has no option {error.option_name}"
+        if error.possibilities:
+            hint = f"did you mean {' or '.join(sorted(error.possibilities))}?"
+    if hint is None and isinstance(error, click.UsageError) and error.ctx is not None:
+        hint = f"{error.ctx.command_path} --help"
+    return Failure(exit_code=USAGE, kind="usage", message=message, hint=hint)
+
+
+def _describe_own(error: VerdogError) -> Failure:
+    exit_code, hint = next(
+        ((exit_code, hint) for category, exit_code, hint in _CATEGORIES if isinstance(error, category)),
+        (FAILED, None),
+    )
+    if isinstance(error, Ambiguous) and error.candidates:
+        hint = "it could be " + ", ".join(error.candidates)
+    return Failure(
+        exit_code=exit_code,
+        kind=error.kind,
+        code=_code_of(error),
+        message=str(error),
+        hint=_hint_of(error) or hint,
+        paths=error.paths,
+        damage=isinstance(error, Corrupt),
+    )
+
+
+def _describe_foreign(error: BaseException) -> Failure:
+    """Describe an error that is none of the tree: the runtime's public classes, the system's, or a fault."""
+    names = {each.__name__ for each in type(error).__mro__}
+    code = _code_of(error)
+    if "ExecutionCancelled" in names:
+        return Failure(exit_code=CANCELLED, kind="cancelled", message="Cancelled.")
+    if "IntegrityError" in names:
+        return Failure(
+            exit_code=CORRUPT,
+            kind="integrity",
+            code=code,
+            message=str(error),
+            paths=_paths_of(error),
+            hint=_hint_of(error),
+        )
+    if "RunStoreError" in names:
+        exit_code = _STORE_CODES.get((code or "").partition(".")[2], FAILED)
+        return Failure(exit_code=exit_code, kind="run", code=code, message=str(error), hint=_hint_of(error))
+    if isinstance(error, OSError):
+        return Failure(exit_code=UNAVAILABLE, kind="unavailable", message=_system_sentence(error))
+    return Failure(
+        exit_code=FAILED,
+        kind="internal",
+        message=f"unexpected {type(error).__name__}: {error}",
+        hint="this is a fault in verdog; `verdog --traceback ...` shows where",
+        expected=False,
+    )
+
+
+_STORE_CODES = {
+    "active": BUSY,
+    "invalid": USAGE,
+    "output_missing": USAGE,
+    "not_found": USAGE,
+    "selection_ambiguous": USAGE,
+    "manifest_unreadable": CORRUPT,
+    "manifest_invalid": CORRUPT,
+    "control_invalid": CORRUPT,
+    "schema_unsupported": USAGE,
+    "shard_corrupt": CORRUPT,
+    "artifact_corrupt": CORRUPT,
+    "artifact_unavailable": CORRUPT,
+}
+"""Exit codes by the part of a `RunStoreError`'s code after the dot; every other is `FAILED`."""
+
+
+def _code_of(error: BaseException) -> str | None:
+    code: object = getattr(error, "code", None)
+    return code if isinstance(code, str) else None
+
+
+def _hint_of(error: BaseException) -> str | None:
+    hint: object = getattr(error, "hint", None)
+    return hint if isinstance(hint, str) else None
+
+
+def _paths_of(error: BaseException) -> tuple[bytes, ...]:
+    paths: object = getattr(error, "paths", ())
+    if not isinstance(paths, tuple):
+        return ()
+    return tuple(path for path in cast("tuple[object, ...]", paths) if isinstance(path, bytes))
+
+
+def _system_sentence(error: OSError) -> str:
+    reason = (error.strerror or str(error)).lower()
+    return f"{error.filename}: {reason}" if error.filename else f"the system refused: {reason}"

@@ -1,0 +1,142 @@
+"""The command group: names and one-line descriptions here, each command's module loaded when it is called."""
+
+import importlib
+import os
+from typing import NamedTuple
+
+import click
+
+from verdog_cli.context import Context
+from verdog_cli.failures import Usage
+
+
+class Listed(NamedTuple):
+    """A command as `verdog --help` shows it."""
+
+    section: str
+    summary: str
+
+
+COMMANDS: dict[str, Listed] = {
+    "demo": Listed("Running", "Make an example project, run it, kill a second run half way."),
+    "run": Listed("Running", "Run a workflow and commit after every visit."),
+    "resume": Listed("Running", "Go on with a run from its latest checkpoint."),
+    "restart": Listed("Running", "Run a run's workflow again from the beginning."),
+    "fork": Listed("Running", "Start a new run from any checkpoint."),
+    "runs": Listed("Looking", "List the runs of this project."),
+    "log": Listed("Looking", "List checkpoints, newest first."),
+    "show": Listed("Looking", "Show a checkpoint: header, state, changed files."),
+    "checkpoints": Listed("Looking", "List what each checkpoint of a run can be used for."),
+    "ls": Listed("Looking", "List the files of a checkpoint."),
+    "cat": Listed("Looking", "Write a file of a checkpoint to standard output."),
+    "checkout": Listed("Changing", "Write the files of a checkpoint into a new directory."),
+    "fsck": Listed("Changing", "Check everything that is stored."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are the modules of `verdog_cli.commands`."""
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Return `-h` and `--help`."""
+        return ["-h", "--help"]
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of `--help`."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command's module and return its `command`."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: object = importlib.import_module(f"verdog_cli.commands.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, and give it the arguments after `--` unless it reads them itself."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise _unknown(args[0], ctx)
+        name, command, rest = super().resolve_command(ctx, args)
+        tail = ctx.ensure_object(Context).tail
+        if tail is not None and not isinstance(command, TailCommand):
+            rest = [*rest, "--", *tail]
+        return name, command, rest
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under their headings."""
+        for section in dict.fromkeys(listed.section for listed in COMMANDS.values()):
+            with formatter.section(section):
+                rows = [
+                    (name, listed.summary) for name, listed in COMMANDS.items() if listed.section == section
+                ]
+                formatter.write_dl(rows, col_max=14)
+
+
+def _take_traceback(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.ensure_object(Context).traceback = True
+
+
+_TRACEBACK = click.Option(
+    ["--traceback"], is_flag=True, hidden=True, expose_value=False, callback=_take_traceback
+)
+
+
+class Command(click.Command):
+    """A command of verdog: it knows `-h`, and takes `--traceback` behind its name, too."""
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Return `-h` and `--help`."""
+        return ["-h", "--help"]
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the command's own parameters and `--traceback`."""
+        return [*super().get_params(ctx), _TRACEBACK]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Note that JSON was asked for before anything can go wrong."""
+        if "--json" in args:
+            ctx.ensure_object(Context).json_operation = ctx.info_name
+        return super().parse_args(ctx, args)
+
+
+class TailCommand(Command):
+    """A command that reads what follows `--` from its `Context`."""
+
+
+def _unknown(name: str, ctx: click.Context) -> Usage:
+    import difflib
+
+    close = difflib.get_close_matches(name, COMMANDS, n=2)
+    hint = f"did you mean {' or '.join(close)}?" if close else "verdog --help"
+    return Usage(f"{name!r} is not a verdog command", hint=hint, ctx=ctx)
+
+
+@click.group(
+    cls=LazyGroup,
+    epilog="verdog COMMAND --help explains a command. Start with: verdog demo",
+)
+@click.option("-C", "directory", metavar="DIR", help="Work as if started in DIR.")
+@click.option("--no-pager", is_flag=True, help="Never send long output through a pager.")
+@click.option("--traceback", is_flag=True, help="Show the traceback of an error, too.")
+@click.version_option(package_name="verdog-repo", message="verdog %(version)s")
+@click.pass_context
+def verdog(ctx: click.Context, directory: str | None, no_pager: bool, traceback: bool) -> None:
+    """Git for workflow runs: every visit of a node is a commit that can be seen, resumed and forked."""
+    context = ctx.ensure_object(Context)
+    context.traceback = context.traceback or traceback
+    context.pager = not no_pager
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False
+    if directory is not None:
+        _enter(directory)
+
+
+def _enter(directory: str) -> None:
+    try:
+        os.chdir(directory)
+    except OSError as error:
+        raise Usage(f"-C {directory}: {(error.strerror or str(error)).lower()}") from error

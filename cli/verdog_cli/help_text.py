@@ -1,0 +1,36 @@
+"""The text of `verdog --help`. Generated: `python -m tests.docs.generate`."""
+
+TEXT = """\
+Usage: verdog [OPTIONS] COMMAND [ARGS]...
+
+  Git for workflow runs: every visit of a node is a commit that can be seen,
+  resumed and forked.
+
+Options:
+  -C DIR       Work as if started in DIR.
+  --no-pager   Never send long output through a pager.
+  --traceback  Show the traceback of an error, too.
+  --version    Show the version and exit.
+  -h, --help   Show this message and exit.
+
+Running:
+  demo     Make an example project, run it, kill a second run half way.
+  run      Run a workflow and commit after every visit.
+  resume   Go on with a run from its latest checkpoint.
+  restart  Run a run's workflow again from the beginning.
+  fork     Start a new run from any checkpoint.
+
+Looking:
+  runs         List the runs of this project.
+  log          List checkpoints, newest first.
+  show         Show a checkpoint: header, state, changed files.
+  checkpoints  List what each checkpoint of a run can be used for.
+  ls           List the files of a checkpoint.
+  cat          Write a file of a checkpoint to standard output.
+
+Changing:
+  checkout  Write the files of a checkpoint into a new directory.
+  fsck      Check everything that is stored.
+
+  verdog COMMAND --help explains a command. Start with: verdog demo
+"""

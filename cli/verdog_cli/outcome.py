@@ -1,0 +1,88 @@
+"""How a run ended, told to a person or a program."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from verdog_cli.context import Context
+from verdog_cli.failures import CANCELLED, FAILED, OK
+from verdog_cli.render import emit_document, escape, plural
+
+if TYPE_CHECKING:
+    from verdog_runtime.lifecycle import RunOutcome
+
+_EXIT_CODES = {"succeeded": OK, "interrupted": CANCELLED}
+
+
+def report_outcome(outcome: "RunOutcome", *, context: Context, operation: str) -> int:
+    """Print how a run ended and return the exit code that says the same."""
+    if context.json_operation is not None:
+        emit_document(operation, **_as_json(outcome))
+    else:
+        _print_outcome(outcome)
+    if outcome.not_restorable:
+        click.echo(
+            f"warning: {outcome.not_restorable:,} of {plural(outcome.checkpoints, 'checkpoint')} "
+            f"cannot be resumed or forked; see: verdog checkpoints {outcome.run}",
+            err=True,
+        )
+    return _EXIT_CODES.get(outcome.status, FAILED)
+
+
+def display_path(path: Path) -> str:
+    """Return a path as short as it can be pasted: relative to the current directory if it is below it."""
+    try:
+        return escape(str(path.relative_to(Path.cwd())))
+    except ValueError:
+        return escape(str(path))
+
+
+def _print_outcome(outcome: "RunOutcome") -> None:
+    click.echo(f"{outcome.status}: {plural(outcome.checkpoints, 'checkpoint')}")
+    click.echo(f"  run     {outcome.run}")
+    click.echo(f"  output  {display_path(outcome.output_dir)}")
+    if outcome.result_text is not None:
+        click.echo(f"  result  {escape(outcome.result_text)}")
+    if outcome.error is not None:
+        click.echo(f"error: {outcome.error.type}: {escape(outcome.error.message)}", err=True)
+        click.echo(f"hint: verdog resume {outcome.run} tries again from the last checkpoint", err=True)
+    elif outcome.status == "interrupted":
+        click.echo(f"hint: verdog resume {outcome.run}", err=True)
+
+
+def _as_json(outcome: "RunOutcome") -> dict[str, object]:
+    error = outcome.error
+    return {
+        "status": outcome.status,
+        "run": outcome.run,
+        "output_dir": str(outcome.output_dir),
+        "checkpoints": outcome.checkpoints,
+        "not_restorable": outcome.not_restorable,
+        "result": outcome.result,
+        "result_text": outcome.result_text,
+        "error": None
+        if error is None
+        else {"type": error.type, "message": error.message, "traceback": error.traceback},
+    }
+
+
+@contextlib.contextmanager
+def only_the_document(context: Context) -> Iterator[None]:
+    """While a run is going on with `--json`, send everything it prints to standard error, native children too."""
+    if context.json_operation is None:
+        yield
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        os.dup2(2, 1)
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)

@@ -1,0 +1,161 @@
+"""What a person sees while a run is going on: a line for each visit."""
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import click
+
+from verdog_cli.render import escape, format_duration, shorten
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
+    from verdog_runtime.interpreter.observer import CheckpointNotice
+
+
+class Progress(Protocol):
+    """Told about a run as it happens, on the thread that executes it. Never raises."""
+
+    def run_started(self, run: str, output_dir: str) -> None:
+        """Named before the first visit: the run and its directory."""
+        ...
+
+    def visit_started(self, path: str) -> None:
+        """A visit begins; its path is relative to the output directory, as `survey/000002`."""
+        ...
+
+    def visit_finished(self, path: str, status: str, duration_s: float) -> None:
+        """A visit ended: `succeeded`, `failed` or `cancelled`."""
+        ...
+
+    def checkpoint_written(self, notice: "CheckpointNotice") -> None:
+        """The last finished visit was committed."""
+        ...
+
+
+@dataclass(slots=True)
+class _Visit:
+    path: str
+    status: str
+    duration_s: float
+
+
+class SilentProgress:
+    """Says nothing but one line on standard error at the first checkpoint that cannot be restored."""
+
+    def __init__(self) -> None:
+        self._warned = False
+
+    def run_started(self, run: str, output_dir: str) -> None:
+        """Say nothing."""
+
+    def visit_started(self, path: str) -> None:
+        """Say nothing."""
+
+    def visit_finished(self, path: str, status: str, duration_s: float) -> None:
+        """Say nothing."""
+
+    def checkpoint_written(self, notice: "CheckpointNotice") -> None:
+        """Warn once."""
+        if notice.restorable or self._warned:
+            return
+        self._warned = True
+        reason = escape(notice.reason or "no reason recorded")
+        with contextlib.suppress(OSError):
+            click.echo(
+                f"warning: checkpoint {notice.sequence} cannot be resumed or forked: {reason}", err=True
+            )
+
+
+class LineProgress(SilentProgress):
+    """Prints a plain line for each visit, with the number of its checkpoint and its duration."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._finished: _Visit | None = None
+
+    def run_started(self, run: str, output_dir: str) -> None:
+        """Name the run."""
+        self._print(f"run {run} in {escape(output_dir)}")
+
+    def visit_started(self, path: str) -> None:
+        """Print what is still to be said about the visit before."""
+        self._flush("")
+
+    def visit_finished(self, path: str, status: str, duration_s: float) -> None:
+        """Remember the visit until its checkpoint is known."""
+        self._flush("")
+        self._finished = _Visit(path, status, duration_s)
+
+    def checkpoint_written(self, notice: "CheckpointNotice") -> None:
+        """Print the line of the visit."""
+        self._flush(str(notice.sequence) if notice.restorable else f"{notice.sequence}!")
+        super().checkpoint_written(notice)
+
+    def finish(self) -> None:
+        """Print what is still to be said."""
+        self._flush("")
+
+    def _flush(self, number: str) -> None:
+        visit, self._finished = self._finished, None
+        if visit is not None:
+            duration = format_duration(round(visit.duration_s * 1e9))
+            status = "" if visit.status == "succeeded" else f"  {visit.status}"
+            self._print(f"{number:>6}  {shorten(escape(visit.path), 52):<52}  {duration:>7}{status}")
+        elif number:
+            self._print(f"{number:>6}")
+
+    def _print(self, line: str) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            click.echo(line)
+
+
+class LiveProgress(LineProgress):
+    """The same lines on a terminal, and below them the visit that is going on now, with a clock."""
+
+    def __init__(self, console: "Console") -> None:
+        super().__init__()
+        self._console = console
+        self._status: Status | None = None
+
+    def visit_started(self, path: str) -> None:
+        """Show the visit below the lines."""
+        super().visit_started(path)
+        if self._status is None:
+            self._status = self._console.status("", spinner="dots")
+            self._status.start()
+        from rich.text import Text
+
+        self._status.update(Text(shorten(escape(path), 60)))
+
+    def finish(self) -> None:
+        """Remove the live line."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+        super().finish()
+
+    def _print(self, line: str) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+@contextlib.contextmanager
+def show_progress(*, quiet: bool) -> Iterator[Progress]:
+    """Yield the progress that fits standard output: live on a terminal, lines in a pipe, none when quiet."""
+    if quiet:
+        yield SilentProgress()
+        return
+    if sys.stdout.isatty():
+        from rich.console import Console
+
+        lines: LineProgress = LiveProgress(Console())
+    else:
+        lines = LineProgress()
+    try:
+        yield lines
+    finally:
+        lines.finish()

@@ -1,0 +1,83 @@
+import click
+import pytest
+
+from verdog_cli.failures import RunEnded, Usage, describe
+from verdog_objects.errors import (
+    Ambiguous,
+    Busy,
+    Conflict,
+    Corrupt,
+    FormatUnsupported,
+    InvalidInput,
+    NotFound,
+    NotRestorable,
+    Unavailable,
+    VerdogError,
+)
+
+
+class RunStoreError(ValueError):
+    """Stands for the runtime's class of this name, which is known by its name and code."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class IntegrityError(RunStoreError):
+    """Stands for the runtime's class of this name."""
+
+    paths = (b"a/b",)
+
+
+class ExecutionCancelled(BaseException):
+    """Stands for the runtime's class of this name."""
+
+
+@pytest.mark.parametrize(
+    ("error", "exit_code"),
+    [
+        (RunEnded(1), 1),
+        (NotRestorable("checkpoint 3 holds a socket", code="x"), 1),
+        (Usage("no"), 2),
+        (click.UsageError("no"), 2),
+        (NotFound("no run x"), 2),
+        (Ambiguous("x", candidates=["xa", "xb"]), 2),
+        (InvalidInput("no"), 2),
+        (FormatUnsupported("format 9"), 2),
+        (Corrupt("object x"), 4),
+        (IntegrityError("2 files changed", "checkpoint.artifact_corrupt"), 4),
+        (Busy("run x", owner="process 4"), 5),
+        (Conflict("moved"), 5),
+        (RunStoreError("held", "run.active"), 5),
+        (RunStoreError("gone", "run.output_missing"), 2),
+        (RunStoreError("no", "checkpoint.none"), 1),
+        (Unavailable("disk full"), 6),
+        (OSError(28, "No space left on device", "x"), 6),
+        (KeyboardInterrupt(), 130),
+        (ExecutionCancelled(), 130),
+        (click.Abort(), 130),
+        (RuntimeError("boom"), 1),
+        (VerdogError("boom"), 1),
+    ],
+)
+def test_each_class_of_error_has_its_exit_code(error: BaseException, exit_code: int) -> None:
+    assert describe(error).exit_code == exit_code
+
+
+def test_an_ambiguous_name_lists_what_it_could_be() -> None:
+    assert describe(Ambiguous("two runs", candidates=["ab12", "ab13"])).hint == "it could be ab12, ab13"
+
+
+def test_paths_of_an_integrity_error_stay_byte_exact_in_json() -> None:
+    assert describe(Corrupt("two files", paths=[b"\xfe"])).as_json()["paths"] == ["\udcfe"]
+    assert describe(IntegrityError("x", "y")).paths == (b"a/b",)
+
+
+def test_a_fault_of_our_own_is_told_from_an_expected_error() -> None:
+    assert not describe(ZeroDivisionError("x")).expected
+    assert describe(NotFound("x")).expected
+
+
+def test_a_system_error_names_the_file() -> None:
+    assert describe(OSError(28, "No space left on device", "a/b")).message == "a/b: no space left on device"

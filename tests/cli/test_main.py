@@ -1,0 +1,72 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from verdog_cli.application import run_application, split_arguments
+from verdog_cli.group import COMMANDS
+
+HEAVY = ("pygit2", "fsspec", "tyro", "rich", "cloudpickle", "apsw", "click")
+
+
+def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "verdog_cli", *arguments], cwd=cwd, capture_output=True, text=True, check=False
+    )
+
+
+def test_help_loads_nothing_heavy() -> None:
+    program = (
+        "import sys, runpy; sys.argv = ['verdog', '--help']\n"
+        "try: runpy.run_module('verdog_cli', run_name='__main__')\n"
+        "except SystemExit as end: assert end.code == 0\n"
+        f"print([each for each in {HEAVY!r} if each in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_no_argument_prints_the_help() -> None:
+    result = run()
+    assert result.returncode == 0
+    assert all(f"\n  {name} " in result.stdout for name in COMMANDS)
+
+
+def test_a_command_line_is_cut_at_its_first_double_dash() -> None:
+    assert split_arguments(["run", "x", "--", "--a", "--", "b"]) == (["run", "x"], ("--a", "--", "b"))
+    assert split_arguments(["run", "x"]) == (["run", "x"], None)
+    assert split_arguments(["run", "--"]) == (["run"], ())
+
+
+def test_an_unknown_command_is_one_sentence_and_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_application(["lgo"]) == 2
+    assert capsys.readouterr().err == "error: 'lgo' is not a verdog command\nhint: did you mean log?\n"
+
+
+def test_an_unknown_option_names_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_application(["--colour"]) == 2
+    assert "verdog has no option --colour" in capsys.readouterr().err
+
+
+def test_a_directory_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_application(["-C", "/no/such/place", "runs"]) == 2
+    assert "/no/such/place" in capsys.readouterr().err
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_application(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("verdog 0.")
+
+
+def test_a_reader_that_went_away_is_no_error() -> None:
+    result = subprocess.run(
+        f"{sys.executable} -m verdog_cli runs --help | true; exit ${{PIPESTATUS[0]}}",
+        shell=True,
+        executable="/bin/bash",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.stderr == ""
+    assert result.returncode == 0
