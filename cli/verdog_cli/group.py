@@ -86,7 +86,7 @@ _TRACEBACK = click.Option(
 
 
 class Command(click.Command):
-    """A command of verdog: it knows `-h`, and takes `--traceback` behind its name, too."""
+    """A command of verdog: it knows `-h`, takes `--traceback` behind its name, and its epilog are examples."""
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
         """Return `-h` and `--help`."""
@@ -95,6 +95,13 @@ class Command(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the command's own parameters and `--traceback`."""
         return [*super().get_params(ctx), _TRACEBACK]
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the epilog as examples, line by line."""
+        if self.epilog:
+            with formatter.section("Examples"):
+                for line in self.epilog.strip().splitlines():
+                    formatter.write(f"  {line.strip()}\n")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Note that JSON was asked for before anything can go wrong."""
@@ -105,6 +112,18 @@ class Command(click.Command):
 
 class TailCommand(Command):
     """A command that reads what follows `--` from its `Context`."""
+
+    tail_name = "ARGS"
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Add what may follow `--`."""
+        return [*super().collect_usage_pieces(ctx), f"[-- {self.tail_name}...]"]
+
+
+class PathsCommand(TailCommand):
+    """A command that reads paths after `--`."""
+
+    tail_name = "PATH"
 
 
 def _unknown(name: str, ctx: click.Context) -> Usage:

@@ -73,7 +73,7 @@ def _as_json(outcome: "RunOutcome") -> dict[str, object]:
 
 @contextlib.contextmanager
 def only_the_document(context: Context) -> Iterator[None]:
-    """While a run is going on with `--json`, send everything it prints to standard error, native children too."""
+    """During a run with `--json`, send whatever it or its child processes print to standard error."""
     if context.json_operation is None:
         yield
         return

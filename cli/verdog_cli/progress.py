@@ -13,6 +13,7 @@ from verdog_cli.render import escape, format_duration, shorten
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status
+
     from verdog_runtime.interpreter.observer import CheckpointNotice
 
 

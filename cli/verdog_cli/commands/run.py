@@ -10,7 +10,15 @@ from verdog_cli.outcome import only_the_document, report_outcome
 from verdog_cli.progress import show_progress
 
 
-@click.command("run", cls=TailCommand)
+@click.command(
+    "run",
+    cls=TailCommand,
+    epilog="""
+    verdog run flow.py
+    verdog run flow.py -- --help
+    verdog run flow.py --run-id nightly -- --input.value 3
+    """,
+)
 @click.argument("workflow", required=False)
 @click.option(
     "--output-dir", type=click.Path(path_type=Path), metavar="DIR", help="Write here: new or empty."
@@ -18,9 +26,10 @@ from verdog_cli.progress import show_progress
 @click.option(
     "--checkpointing",
     type=click.Choice(["off", "auto", "required"]),
+    metavar="POLICY",
     default="auto",
     show_default=True,
-    help="Commit nothing; commit and tolerate values that cannot be stored; or fail at the first such value.",
+    help="off: commit nothing; auto: commit, and tolerate values that cannot be stored; required: fail at such.",
 )
 @click.option("--run-id", metavar="ID", help="Name the run instead of letting verdog choose an id.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document when the run ended.")
@@ -35,12 +44,8 @@ def command(
 ) -> int:
     """Run a workflow and commit after every visit.
 
-    WORKFLOW is a file (flow.py, or flow.py:NAME if it holds several), a module (package.flow, or package.flow:NAME),
-    or the id of a workflow of a generated project. What follows -- are the workflow's own arguments:
-
-    \b
-      verdog run flow.py -- --help
-      verdog run flow.py -- --input.value 3
+    WORKFLOW is a file (flow.py, or flow.py:NAME if it holds several), a module (package.flow), or the id of a
+    workflow of a generated project; without it, the project's only one. ARGS are the workflow's own.
     """
     from verdog_runtime.lifecycle import run_workflow
     from verdog_runtime.sources import load_workflow
