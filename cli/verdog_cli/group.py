@@ -86,7 +86,7 @@ _TRACEBACK = click.Option(
 
 
 class Command(click.Command):
-    """A command of verdog: it knows `-h`, takes `--traceback` behind its name, and its epilog are examples."""
+    """A command of verdog: knows `-h`, takes `--traceback` behind its name; its epilog are examples."""
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
         """Return `-h` and `--help`."""

@@ -36,8 +36,8 @@ _POLL_S = 0.002
 def command(context: Context, name: str) -> int:
     """Make an example project, run it, kill a second run half way.
 
-    The job is a code census of the Python standard library: no network, no account, a few seconds. It is written
-    into the new directory NAME (verdog-demo), and the commands worth trying next are printed with their real names.
+    The job is a code census of the Python standard library: no network, no account, a few seconds. It is
+    written into the new directory NAME (verdog-demo), and commands worth trying next are printed at the end.
     """
     project = _make_project(Path(name))
     click.echo(f"{_WORKFLOW} is now in {name}: it reads the standard library, one package per visit.\n")
@@ -55,7 +55,7 @@ def command(context: Context, name: str) -> int:
 
 
 def _make_project(directory: Path) -> Path:
-    """Create the directory, the workflow's file and an empty store, which marks it as a project of its own."""
+    """Create the directory, the workflow's file and an empty store, which marks it as a project."""
     from verdog_repo.repository import Repository
 
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
@@ -79,7 +79,7 @@ def _run(project: Path) -> "RunOutcome":
 
 
 def _run_and_kill(project: Path, target: int) -> int:
-    """Start the job in a process of its own, kill it after `target` checkpoints, return how many there were."""
+    """Start the job in another process, kill it after `target` checkpoints, return how many it made."""
     before = set(_indexes(project))
     child = subprocess.Popen(
         [sys.executable, "-m", "verdog_cli", "run", _WORKFLOW, "--run-id", KILLED],
@@ -114,11 +114,9 @@ def _count_lines(index: Path) -> int:
 
 def _advise(name: str, checkpoint: int, *, finished: bool) -> str:
     """Return the commands to try next, each on a line of its own, ready to paste."""
-    begun_again = f"Go on with the killed run: no package is read twice.\n\n  verdog resume {KILLED}\n"
+    go_on = f"Go on with the killed run: no package is read twice.\n\n  verdog resume {KILLED}"
     if finished:
-        begun_again = (
-            f"The second run was too quick to be killed; begin it again.\n\n  verdog restart {KILLED}\n"
-        )
+        go_on = f"The second run was too quick to be killed; look at its end.\n\n  verdog show {KILLED}"
     return f"""\
 Look at what is recorded:
 
@@ -128,7 +126,8 @@ Look at what is recorded:
   verdog show {FINISHED}@survey#3
   verdog cat {FINISHED}:report/000001/report.txt
 
-{begun_again}
+{go_on}
+
 Begin a new run in the middle of the finished one, and see both in one graph.
 
   verdog fork {FINISHED}@{checkpoint} --sessions fresh

@@ -29,7 +29,7 @@ from verdog_cli.progress import show_progress
     metavar="POLICY",
     default="auto",
     show_default=True,
-    help="off: commit nothing; auto: commit, and tolerate values that cannot be stored; required: fail at such.",
+    help="off: commit nothing; auto: commit, and tolerate values that cannot be stored; required: fail.",
 )
 @click.option("--run-id", metavar="ID", help="Name the run instead of letting verdog choose an id.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document when the run ended.")
