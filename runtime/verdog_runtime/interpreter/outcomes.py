@@ -126,7 +126,7 @@ def _check_features(
 
 
 def _refuse_result(node: NodeId, result: object, expected: str) -> RuntimeError:
-    what = f"a {_name(result)}"
+    what = f"an object of class {_name(result)}"
     if isinstance(result, Coroutine):
         # Left alone, it would warn at some later time that nobody awaited it.
         with suppress(Exception):

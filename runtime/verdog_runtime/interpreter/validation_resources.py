@@ -45,13 +45,9 @@ def validate_resources(graph: AnyGraph) -> None:
         if not isinstance(operation, Agent):
             continue
         if operation.profile not in profiles:
-            raise ValueError(
-                f"agent node {node.id!r} names profile {operation.profile!r}, which is not there"
-            )
+            raise ValueError(f"agent node {node.id!r} names an unknown profile {operation.profile!r}")
         if operation.session not in sessions:
-            raise ValueError(
-                f"agent node {node.id!r} names session {operation.session!r}, which is not there"
-            )
+            raise ValueError(f"agent node {node.id!r} names an unknown session {operation.session!r}")
 
 
 def require_session_definitions(sessions: Iterable[AgentSessionDefinition]) -> set[str]:
