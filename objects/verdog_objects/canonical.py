@@ -7,7 +7,7 @@ from typing import NoReturn, TypeAlias, Union
 
 from verdog_objects.errors import Corrupt, InvalidInput
 
-Json: TypeAlias = Union[None, bool, int, str, list["Json"], dict[str, "Json"]]  # noqa: UP007 (recursive)
+Json: TypeAlias = Union[bool, int, str, list["Json"], dict[str, "Json"], None]  # noqa: UP007 (recursive)
 """What a record may hold. No floats: their text differs between writers."""
 
 MAX_DEPTH = 128
@@ -24,8 +24,8 @@ def encode_json(value: Json) -> bytes:
     A lone surrogate (an undecodable byte of a file name) is escaped.
 
     Raises:
-        InvalidInput: a float or another foreign type, a key that is no text, nesting beyond `MAX_DEPTH`, or text
-            that spells one character as two surrogates, which JSON cannot tell from the character.
+        InvalidInput: a float or another foreign type, a key that is no text, nesting beyond `MAX_DEPTH`, or
+            text that spells one character as two surrogates, which JSON cannot tell from the character.
     """
     out: list[str] = []
     _encode(value, 0, out)

@@ -3,8 +3,8 @@
 Cuts are those of FastCDC with a fixed gear table, so that equal content is cut equally wherever it lies. The
 parameters are frozen by format 1.
 
-Source: Xia et al., "The Design of Fast Content-Defined Chunking for Data Deduplication Based Storage Systems",
-IEEE TPDS 31(9), 2020.
+Source: Xia et al., "The Design of Fast Content-Defined Chunking for Data Deduplication Based Storage
+Systems", IEEE TPDS 31(9), 2020.
 """
 
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ class Chunker:
         return self._cut(reach=1)
 
     def _cut(self, *, reach: int) -> list[bytes]:
-        """Cut while `reach` bytes follow: a cut depends on the `MAX_BYTES` after the one before and on no others."""
+        """Cut while `reach` bytes follow. A cut depends on the `MAX_BYTES` after the last one alone."""
         block = b"".join(self._parts)  # returns a single part itself, uncopied
         chunks: list[bytes] = []
         start = 0

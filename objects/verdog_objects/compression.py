@@ -20,7 +20,7 @@ _MAX_BLOCK_BYTES = 128 * 1024  # what the 4 bytes of the shortest block can stan
 
 
 class _Contexts(threading.local):
-    """One compressor and one decompressor a thread: making one costs more than a small payload, and none is shared."""
+    """A compressor and a decompressor for each thread: making one costs more than a small payload does."""
 
     def __init__(self) -> None:
         self.compressor = zstandard.ZstdCompressor(
@@ -53,8 +53,8 @@ def compress(payload: bytes) -> tuple[int, bytes]:
 def decompress(codec: int, data: bytes, size_bytes: int) -> bytes:
     """Return the payload of a known size. Its hash is still to be checked by the caller.
 
-    Nothing is allocated on the word of the data alone: the size that a frame claims must be the recorded one, and
-    within what so many bytes can stand for.
+    Nothing is allocated on the word of the data alone: the size that a frame claims must be the recorded
+    one, and within what so many bytes can stand for.
 
     Raises:
         Corrupt: an unknown codec, another size, a truncated or damaged frame, or bytes after it.

@@ -56,8 +56,8 @@ def limit_of(node: Node, index: int, limit: bytes | None) -> bytes | None:
 class Cursor:
     """A position in a manifest: at one item of one node, or past the end.
 
-    It begins at the root's first item. `expand` goes down into a link, `advance` past the item, `seek` to the first
-    entry at or after a key. Never moves back. Holds one node for each level.
+    It begins at the root's first item. `expand` goes down into a link, `advance` past the item, `seek` to
+    the first entry at or after a key. Never moves back. Holds one node for each level.
 
     Raises:
         NotFound: a node is not stored (from every method that moves).

@@ -1,8 +1,8 @@
 """The manifest: a sorted map from keys to entries, named by its root's hash.
 
-It records all files and directories of a run's output (keys from `path_key`) or all values of its state (keys are
-plain UTF-8 addresses). It is a prolly tree: equal maps have equal roots however they came to be, a change writes
-O(log N) nodes, and equal parts of two manifests are the same nodes.
+It records all files and directories of a run's output (keys from `path_key`) or all values of its state
+(keys are plain UTF-8 addresses). It is a prolly tree: equal maps have equal roots however they came to be,
+a change writes O(log N) nodes, and equal parts of two manifests are the same nodes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -102,7 +102,8 @@ def build(writer: ObjectWriter, sorted_items: Iterable[tuple[bytes, Entry]]) -> 
 def update(writer: ObjectWriter, root: Oid, changes: Mapping[bytes, Entry | None]) -> Oid:
     """Write the manifest that differs from another by some entries and return its root.
 
-    The root is the one that `build` gives for the resulting map. Removing a key that is not there changes nothing.
+    The root is the one that `build` gives for the resulting map. Removing a key that is not there changes
+    nothing.
 
     Args:
         writer: where nodes are and go.
@@ -199,7 +200,7 @@ def totals(reader: ObjectReader, root: Oid) -> Totals:
 
 
 def reachable(reader: ObjectReader, root: Oid, seen: set[Oid] | None = None) -> Iterator[tuple[Kind, Oid]]:
-    """Yield the ids that a manifest needs: its nodes, and the objects of its entries (not the chunks of a list).
+    """Yield the ids that a manifest needs: its nodes and the objects of its entries, not the chunks of lists.
 
     Args:
         reader: where nodes are.
@@ -242,7 +243,8 @@ def check(reader: ObjectReader, root: Oid) -> Totals:
 
     Raises:
         NotFound: a node is not stored.
-        Corrupt: a node is damaged or does not fit below its parent, or the nodes are cut where this format does not.
+        Corrupt: a node is damaged or does not fit below its parent, or the nodes are cut where this format
+            does not.
 
     Cost: O(N).
     """

@@ -1,7 +1,8 @@
 """The nodes of a manifest: what they hold, their bytes, where one ends and the next begins.
 
-A manifest is a sorted map cut into nodes. Level 0 holds the entries; each level above holds one link for each node
-below, under that node's first key. The format is frozen as format 1; `docs/reference/format.md` has its table.
+A manifest is a sorted map cut into nodes. Level 0 holds the entries; each level above holds one link for
+each node below, under that node's first key. The format is frozen as format 1; `docs/reference/format.md`
+has its table.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from blake3 import blake3
 
 from verdog_objects.errors import Corrupt, InvalidInput
 from verdog_objects.oid import OID_BYTES, Kind, Oid, compute_oid
-from verdog_objects.varint import MAX_VARINT, append_varint, read_varint
+from verdog_objects.varint import MAX_VARINT, append_varint, encode_varint, read_varint
 
 TARGET_ENTRIES = 8
 """How many entries or links a node has on average. Decision record 0001 says why; frozen by format 1."""
@@ -55,8 +56,8 @@ class Entry(NamedTuple):
         kind: file, directory, symbolic link or value.
         mode: 12 permission bits; 0 for a value, 0o777 for a symbolic link.
         size: bytes of the file, the link's target or the value; 0 for a directory.
-        oid: a file's `BLOB` (up to `INLINE_LIMIT`) or `CHUNKS`, a link's target as `BLOB`, a `VALUE`; `EMPTY_OID` for
-            a directory.
+        oid: a file's `BLOB` (up to `INLINE_LIMIT`) or `CHUNKS`, a link's target as `BLOB`, a `VALUE`;
+            `EMPTY_OID` for a directory.
     """
 
     kind: EntryKind
@@ -111,13 +112,13 @@ def is_boundary(level: int, key: bytes) -> bool:
     return int.from_bytes(blake3(_LEVELS[level] + key).digest(length=4), "big") < _THRESHOLD
 
 
-def weigh(key: bytes) -> int:
-    """Return what a key counts towards `exceeds`: no less than its item's encoding, and the same for every value."""
-    return len(key) + _ITEM_BYTES
+def weigh(*keys: bytes) -> int:
+    """Return what keys count towards `exceeds`: no less than their items encode to, whatever these are."""
+    return sum(map(len, keys)) + len(keys) * _ITEM_BYTES
 
 
 def exceeds(weight: int) -> bool:
-    """Return whether items of this weight are too many for one node, so that it ends before the last of them."""
+    """Return whether items of this weight are too many for one node."""
     return weight > _MAX_WEIGHT
 
 
@@ -163,8 +164,7 @@ def make_inner(level: int, keys: Sequence[bytes], links: Sequence[Link]) -> tupl
     out = bytearray((level,))
     _append_keys(out, keys)
     for column in range(3):
-        for _, totals in links:
-            append_varint(out, totals[column])
+        out += b"".join([encode_varint(link.totals[column]) for link in links])
     payload = b"".join((out, *[link.oid for link in links]))
     totals = sum_totals(links)
     return Node(level, tuple(keys), (), tuple(links), _check_totals(totals), len(payload)), payload
@@ -173,8 +173,9 @@ def make_inner(level: int, keys: Sequence[bytes], links: Sequence[Link]) -> tupl
 def decode_node(payload: bytes) -> Node:
     """Return the node whose payload this is.
 
-    Keys rise strictly, every number is in its range and shortest form, and no byte is left over: the payload is the
-    only encoding of what is returned. Whether the node belongs where it is linked is the caller's to check.
+    Keys rise strictly, every number is in its range and shortest form, and no byte is left over: the
+    payload is the only encoding of what is returned. Whether the node belongs where it is linked is the
+    caller's to check.
 
     Raises:
         Corrupt: any other bytes.
@@ -191,16 +192,25 @@ def decode_node(payload: bytes) -> Node:
 
 
 def _append_keys(out: bytearray, keys: Sequence[bytes]) -> None:
-    """Append the number of keys, then each as (length shared with the one before, length of the rest, the rest)."""
+    """Append how many keys, then each as (length shared with the last one, length of the rest, the rest)."""
     append_varint(out, len(keys))
     previous = b""
     for key in keys:
-        shared = _shared_length(previous, key)
+        shared = len(previous)
+        if not key.startswith(previous):
+            # As numbers, two strings of equal length differ from their first differing byte on.
+            shared = min(shared, len(key))
+            differing = int.from_bytes(previous[:shared], "big") ^ int.from_bytes(key[:shared], "big")
+            shared -= (differing.bit_length() + 7) >> 3
         rest = len(key) - shared
         if rest <= 0 or len(key) > MAX_KEY_BYTES:
             raise InvalidInput(f"a manifest cannot hold a key of {len(key)} bytes here", paths=[key])
-        append_varint(out, shared)
-        append_varint(out, rest)
+        if shared < 0x80 and rest < 0x80:
+            out.append(shared)
+            out.append(rest)
+        else:
+            append_varint(out, shared)
+            append_varint(out, rest)
         out += key[shared:]
         previous = key
 
@@ -218,7 +228,7 @@ def _read_keys(payload: bytes) -> tuple[tuple[bytes, ...], int]:
         position += length
         if not rest or len(rest) != length or shared + length > MAX_KEY_BYTES:
             raise Corrupt("a key is empty, too long or cut off")
-        # In order, and sharing no less than it says, exactly if the first new byte is larger than the one it replaces.
+        # Keys rise and share all they can exactly if the first new byte is above the one it replaces.
         if shared > len(key) or (shared < len(key) and rest[0] <= key[shared]):
             raise Corrupt("the keys of a node do not rise")
         key = key[:shared] + rest
@@ -313,14 +323,6 @@ def _check_totals(totals: Totals) -> Totals:
     if totals.size_bytes > MAX_VARINT:
         raise InvalidInput("a manifest's sizes add up to more than 2**63 - 1 bytes")
     return totals
-
-
-def _shared_length(before: bytes, after: bytes) -> int:
-    length = min(len(before), len(after))
-    if before[:length] == after[:length]:
-        return length
-    differing = int.from_bytes(before[:length], "big") ^ int.from_bytes(after[:length], "big")
-    return length - (differing.bit_length() + 7) // 8
 
 
 _KINDS = {int(kind): kind for kind in EntryKind}

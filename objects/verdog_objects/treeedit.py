@@ -1,11 +1,11 @@
 """New manifests from sorted items, or from an old manifest with a few changes.
 
-Where nodes end depends on the keys of a level and on nothing else, so that one map has one tree, whatever the order
-in which it came to be: a node ends before every boundary key (`is_boundary`), and before the key with which it would
-grow too heavy (`exceeds`), counted from where it begins.
+Where nodes end depends on the keys of a level and on nothing else, so that one map has one tree, whatever
+the order in which it came to be: a node ends before every boundary key (`is_boundary`), and before the key
+with which it would grow too heavy (`exceeds`), counted from where it begins.
 
-Source: the prolly trees of Noms and Dolt; here the cut looks at keys alone, and an edit replaces only nodes that
-change and their ancestors.
+Source: the prolly trees of Noms and Dolt; here the cut looks at keys alone, and an edit replaces only nodes
+that change and their ancestors.
 """
 
 from bisect import bisect_left, bisect_right
@@ -108,7 +108,7 @@ class _Cutter:
         self._links: list[tuple[bytes, Link]] = []
 
     def begins(self, key: bytes) -> bool:
-        """Return whether a node begins at this key although it is no boundary: the current one is empty or full."""
+        """Return whether a node begins at this key, boundary or not: the current one is empty or full."""
         return not self._keys or exceeds(self._weight + weigh(key))
 
     def add(self, key: bytes, item: Item, boundary: bool) -> None:
@@ -119,6 +119,17 @@ class _Cutter:
         self._keys.append(key)
         self._items.append(item)
         self._weight += weight
+
+    def add_inner(self, keys: Sequence[bytes], items: Sequence[Item]) -> None:
+        """Take the next items, whose keys are known to be no boundaries."""
+        weight = self._weight + weigh(*keys)
+        if exceeds(weight):
+            for key, item in zip(keys, items, strict=True):
+                self.add(key, item, boundary=False)
+        else:
+            self._keys += keys
+            self._items += items
+            self._weight = weight
 
     def finish(self) -> list[tuple[bytes, Link]]:
         """Write the last node and return the links to all of them, under their first keys."""
@@ -169,8 +180,8 @@ def _lower_root(reader: ObjectReader, level: int, oid: Oid) -> Oid:
 class _LevelEdit:
     """The changes of one level, applied to the nodes they touch; gives the changes of the level above.
 
-    A node whose first key is removed joins the node before it. A node that ended only because it was heavy is cut
-    again from the change on, until a cut falls where one was.
+    A node whose first key is removed joins the node before it. A node that ended only because it was heavy
+    is cut again from the change on, until a cut falls where one was.
     """
 
     def __init__(self, writer: ObjectWriter, root: _Root, level: int, changes: Sequence[Change]) -> None:
@@ -193,7 +204,7 @@ class _LevelEdit:
         return above
 
     def _find(self, key: bytes, side: Callable[[Sequence[bytes], bytes], int]) -> _Place:
-        """Return the node of this level that a key falls into, or with `bisect_left` the one that ends before it."""
+        """Return the node here that a key falls into, or with `bisect_left` the one that ends before it."""
         node, oid, limit = self._root.node, self._root.oid, None
         while node.level > self._level:
             index = max(0, side(node.keys, key) - 1)
@@ -239,12 +250,14 @@ class _LevelEdit:
         self, cutter: _Cutter, keys: Sequence[bytes], items: Sequence[Item], start: int, end: int
     ) -> None:
         """Hand old items to the cutter. Only the first of a node can be a boundary key."""
-        for index in range(start, end):
-            key = keys[index]
-            cutter.add(key, items[index], not index and is_boundary(self._level, key))
+        if start == 0 and end:
+            cutter.add(keys[0], items[0], is_boundary(self._level, keys[0]))
+            start = 1
+        if start < end:
+            cutter.add_inner(keys[start:end], items[start:end])
 
     def _goes_on_at(self, cutter: _Cutter, start: bytes) -> bool:
-        """Return whether the old node that begins at `start` still begins there, given what the cutter holds."""
+        """Return whether the old node that begins at `start` still begins there."""
         if self._next < len(self._changes) and self._changes[self._next] == (start, None):
             return False
         return cutter.begins(start) or is_boundary(self._level, start)

@@ -1,9 +1,22 @@
-"""Unsigned integers of one to nine bytes: seven bits a byte, lowest first, the top bit says that more follow."""
+"""Unsigned integers of one to nine bytes: seven bits a byte, lowest first, the top bit set if more follow."""
 
 from verdog_objects.errors import Corrupt
 
 MAX_VARINT = 2**63 - 1
 """The largest number: what a signed 64-bit column holds."""
+
+_SHORTEST = [bytes([value]) for value in range(0x80)]
+
+
+def encode_varint(value: int) -> bytes:
+    """Return the only encoding of a number from 0 to `MAX_VARINT`, the shortest."""
+    if value < 0x80:
+        return _SHORTEST[value]
+    if value < 0x4000:
+        return bytes((value & 0x7F | 0x80, value >> 7))
+    out = bytearray()
+    append_varint(out, value)
+    return bytes(out)
 
 
 def append_varint(out: bytearray, value: int) -> None:
