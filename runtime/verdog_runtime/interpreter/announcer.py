@@ -4,7 +4,7 @@ import logging
 
 from verdog_runtime.declarations.graph import EdgeDefinition
 from verdog_runtime.declarations.ids import NodeId, RunId
-from verdog_runtime.declarations.state import WorkflowState
+from verdog_runtime.declarations.state import AnyState
 from verdog_runtime.interpreter.events import (
     EdgeExecution,
     ExecutionEvent,
@@ -39,9 +39,7 @@ class Announcer:
             )
         )
 
-    def edge(
-        self, frame: Frame, edge: EdgeDefinition, status: ExecutionStatus, state: WorkflowState[object]
-    ) -> None:
+    def edge(self, frame: Frame, edge: EdgeDefinition, status: ExecutionStatus, state: AnyState) -> None:
         """Announce a committed transition."""
         if self._handler is None:
             return

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from verdog_repo.record import Boundary
 from verdog_runtime.declarations.graph import EdgeDefinition, PortDefinition
-from verdog_runtime.declarations.state import WorkflowState
+from verdog_runtime.declarations.state import AnyState
 from verdog_runtime.interpreter.plan import Node
 
 
@@ -33,7 +33,7 @@ class EmitEdge:
     """Tell observers that a transition was committed. Needs no answer."""
 
     edge: EdgeDefinition
-    state: WorkflowState[object]
+    state: AnyState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class Finish:
     """The run ended at its exit port."""
 
     value: object
-    state: WorkflowState[object]
+    state: AnyState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class NodeVisited:
     """
 
     output: object
-    candidate: WorkflowState[object]
+    candidate: AnyState
     visit: int
     path: str
     duration_ns: int

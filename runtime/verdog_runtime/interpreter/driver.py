@@ -1,8 +1,9 @@
 """The loop: perform what the machine asks for, and answer it."""
 
-from typing import Protocol, assert_never
+from typing import assert_never
 
 from verdog_runtime.cancellation import CancellationToken
+from verdog_runtime.interpreter.books import Books
 from verdog_runtime.interpreter.commands import (
     Answer,
     Command,
@@ -20,22 +21,7 @@ from verdog_runtime.interpreter.machine import Machine, Step, step
 from verdog_runtime.interpreter.visit import Visitor
 
 
-class Recording(Protocol):
-    """Where checkpoints go."""
-
-    def record(self, command: Record, machine: Machine) -> None:
-        """Make the machine's state durable, or raise an `Exception` that fails the run."""
-        ...
-
-
-class NoRecording:
-    """Keeps nothing: checkpointing is off."""
-
-    def record(self, command: Record, machine: Machine) -> None:
-        """Do nothing."""
-
-
-def drive(begin: Step, visitor: Visitor, recording: Recording, token: CancellationToken) -> Finish | Fail:
+def drive(begin: Step, visitor: Visitor, books: Books, token: CancellationToken) -> Finish | Fail:
     """Run a machine to its end.
 
     Raises:
@@ -51,7 +37,7 @@ def drive(begin: Step, visitor: Visitor, recording: Recording, token: Cancellati
                 case EmitEdge(edge=edge, state=state):
                     visitor.events.edge(machine.frame, edge, ExecutionStatus.SUCCEEDED, state)
                 case VisitNode() | VisitPort() | Record():
-                    answer = _perform(command, machine, visitor, recording, token)
+                    answer = _perform(command, machine, visitor, books, token)
                 case _:
                     assert_never(command)
         if answer is None:
@@ -60,12 +46,12 @@ def drive(begin: Step, visitor: Visitor, recording: Recording, token: Cancellati
 
 
 def _perform(
-    command: Command, machine: Machine, visitor: Visitor, recording: Recording, token: CancellationToken
+    command: Command, machine: Machine, visitor: Visitor, books: Books, token: CancellationToken
 ) -> Answer:
     try:
         match command:
             case Record():
-                recording.record(command, machine)
+                books.record(command, machine)
                 return Recorded()
             case VisitPort(port=port, error=error):
                 if error is None:

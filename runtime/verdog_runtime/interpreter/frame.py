@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from verdog_runtime.declarations.graph import EdgeDefinition
 from verdog_runtime.declarations.ids import NodeId
-from verdog_runtime.declarations.state import WorkflowState
+from verdog_runtime.declarations.state import AnyState
 from verdog_runtime.interpreter.plan import Plan
 
 
@@ -33,7 +33,7 @@ class Frame:
     scope: str = ""
     input: object
     params: object
-    state: WorkflowState[object]
+    state: AnyState
     value: object
     source: NodeId
     output: str = ""

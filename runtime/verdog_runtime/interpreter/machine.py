@@ -13,7 +13,7 @@ from typing import assert_never
 from verdog_repo.record import Boundary
 from verdog_runtime.declarations.graph import EdgeDefinition
 from verdog_runtime.declarations.ids import NodeId
-from verdog_runtime.declarations.state import WorkflowState
+from verdog_runtime.declarations.state import AnyState
 from verdog_runtime.interpreter.commands import (
     Answer,
     Command,
@@ -62,7 +62,7 @@ class Machine:
 Step = tuple[Machine, tuple[Command, ...]]
 
 
-def start(plan: Plan, *, input: object, params: object, state: WorkflowState[object], limit: int) -> Step:
+def start(plan: Plan, *, input: object, params: object, state: AnyState, limit: int) -> Step:
     """Begin a run at the enter port of a graph.
 
     Args:
@@ -127,9 +127,7 @@ def _route(machine: Machine, source: NodeId, visited: NodeVisited) -> Step:
     frame = machine.frame
     plan = frame.plan
     try:
-        edge = select_edge(
-            source, plan.routes.get(source, ()), frame.state, visited.candidate, plan.features
-        )
+        edge = select_edge(source, plan.routes.get(source, ()), frame.state, visited.candidate, plan.features)
         _require_budget(machine.remaining, edge)
     except Exception as error:
         return _fail(machine, error)

@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from verdog_runtime.declarations.graph import (
+    AnyFeature,
+    AnyGraph,
+    AnyNode,
     EdgeDefinition,
-    FeatureDefinition,
     FeatureNodeDefinition,
-    GraphDefinition,
-    NodeDefinition,
 )
 from verdog_runtime.declarations.ids import FeatureId, NodeId
 
-Graph = GraphDefinition[object, object, object, object]
-Node = NodeDefinition[object, object] | FeatureNodeDefinition
-Feature = FeatureDefinition[object, object]
+Node = AnyNode | FeatureNodeDefinition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +24,13 @@ class Plan:
         routes: the outgoing edges of each node, in declaration order. A node without any is absent.
     """
 
-    graph: Graph
+    graph: AnyGraph
     nodes: Mapping[NodeId, Node]
     routes: Mapping[NodeId, tuple[EdgeDefinition, ...]]
-    features: Mapping[FeatureId, Feature]
+    features: Mapping[FeatureId, AnyFeature]
 
 
-def compile_plan(graph: Graph) -> Plan:
+def compile_plan(graph: AnyGraph) -> Plan:
     """Return the lookups of a graph that `validate_graph` accepted. Cost: O(nodes + edges)."""
     routes: dict[NodeId, list[EdgeDefinition]] = {}
     for edge in graph.edges:

@@ -65,7 +65,9 @@ def restore_snapshot(plan: Plan, values: Mapping[str, object]) -> tuple[Frame, i
         raise ValueError(f"the checkpoint is of graph {position['graph']}, not of {graph.id}")
     edge = next((each for each in graph.edges if each.id == position["edge"]), None)
     if edge is None:
-        raise ValueError(f"the checkpoint goes on along edge {position['edge']}, which the graph does not have")
+        raise ValueError(
+            f"the checkpoint goes on along edge {position['edge']}, which the graph does not have"
+        )
     registry: Registry = {
         parse_parameter_key(key): value for key, value in values.items() if key.startswith(PARAMETER)
     }

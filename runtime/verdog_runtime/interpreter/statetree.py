@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from verdog_objects.manifest import Entry, EntryKind, empty_manifest, update
+from verdog_objects.manifest import Entry, EntryKind, empty, update
 from verdog_objects.oid import Kind, Oid
 from verdog_objects.store import ObjectWriter
 from verdog_runtime.interpreter.validation import require_immutable_state
@@ -63,7 +63,7 @@ class StateTree:
         for key in self._slots.keys() - values.keys():
             del self._slots[key]
             changes[encode_key(key)] = None
-        base = self._root if self._root is not None and not self._stale else empty_manifest(writer)
+        base = self._root if self._root is not None and not self._stale else empty(writer)
         self._stale = False
         self._root = update(writer, base, changes) if changes else base
         problems = tuple(slot.problem for slot in self._slots.values() if slot.problem is not None)

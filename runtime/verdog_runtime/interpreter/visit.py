@@ -6,9 +6,14 @@ from collections.abc import Callable
 
 from verdog_runtime.cancellation import ExecutionCancelled
 from verdog_runtime.declarations.context import NodeContext
-from verdog_runtime.declarations.graph import EdgeDefinition, FeatureNodeDefinition, PortDefinition, VisitDefinition
+from verdog_runtime.declarations.graph import (
+    EdgeDefinition,
+    FeatureNodeDefinition,
+    PortDefinition,
+    VisitDefinition,
+)
 from verdog_runtime.declarations.ids import NodeId, RunId
-from verdog_runtime.declarations.state import WorkflowState, feature_view
+from verdog_runtime.declarations.state import AnyState, FeatureState
 from verdog_runtime.interpreter.announcer import Announcer
 from verdog_runtime.interpreter.commands import Answer, Failed, NodeVisited, PortVisited
 from verdog_runtime.interpreter.events import ExecutionStatus
@@ -90,7 +95,7 @@ class Visitor:
 
     def _call(
         self, frame: Frame, edge: EdgeDefinition, node: Node, place: VisitDirectory, before: object
-    ) -> tuple[object, WorkflowState[object]]:
+    ) -> tuple[object, AnyState]:
         implementation = _implementation(edge)
         context = NodeContext[object](
             run_id=self._run_id,
@@ -102,7 +107,7 @@ class Visitor:
         )
         self.events.node(frame, node.id, ExecutionStatus.RUNNING, before)
         if isinstance(node, FeatureNodeDefinition):
-            view = feature_view(frame.state)
+            view = FeatureState[object].over(frame.state)
             result = implementation(frame.value, view, context)
             return frame.value, check_feature_result(node, result, frame.state, frame.plan.features)
         result = implementation(frame.value, before, context)

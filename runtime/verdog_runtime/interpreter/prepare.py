@@ -1,0 +1,94 @@
+"""Preparation: everything that can be refused before a run writes anything."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from verdog_objects.errors import InvalidInput
+from verdog_runtime.declarations.graph import AnyWorkflow
+from verdog_runtime.declarations.operations import ParameterAddress
+from verdog_runtime.interpreter.loading import load_subroutine
+from verdog_runtime.interpreter.machine import Step, start
+from verdog_runtime.interpreter.params import Registry, build_registry, find_params, normalize_project_path
+from verdog_runtime.interpreter.plan import Plan, compile_plan
+from verdog_runtime.interpreter.resources import bind_entry
+from verdog_runtime.interpreter.state import initial_workflow_state
+from verdog_runtime.interpreter.support import unsupported_operations
+from verdog_runtime.interpreter.validation import validate_graph
+from verdog_runtime.interpreter.visibility import require_visible
+
+
+def prepare_plan(definition: AnyWorkflow, project_root: Path) -> Plan:
+    """Load and validate a workflow's entry graph.
+
+    Raises:
+        ValueError: the entry is in another project, or the graph breaks a rule.
+        TypeError: the entry's module holds no such definition, or a state type or profile is unsuitable.
+        InvalidInput: the graph has agent or call nodes, which cannot be executed yet.
+    """
+    entry = definition.entry
+    if normalize_project_path(entry.project_path) != ".":
+        raise ValueError(f"the entry of a workflow is in its own project, not in {entry.project_path!r}")
+    require_visible(definition.id, entry.definition_id, workflow=definition.id)
+    graph = load_subroutine(project_root, entry.definition_module, entry.definition_id).graph
+    bind_entry(definition, graph)
+    validate_graph(graph)
+    unsupported = unsupported_operations(graph)
+    if unsupported:
+        raise InvalidInput(
+            f"workflow {definition.id} cannot run yet: this version of verdog does not execute "
+            f"{' and '.join(unsupported)}"
+        )
+    return compile_plan(graph)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A run that may begin.
+
+    Attributes:
+        begin: the machine's first step.
+        registry: the parameters of every graph that the workflow declares some for.
+    """
+
+    begin: Step
+    registry: Registry
+
+
+def prepare_start(
+    definition: AnyWorkflow,
+    input: object,
+    params: Mapping[ParameterAddress, object],
+    *,
+    project_root: Path,
+    limit: int,
+) -> Prepared:
+    """Return the first step of a new run. Raises as `prepare_plan` and `build_registry` do."""
+    plan = prepare_plan(definition, project_root)
+    registry = build_registry(definition.params_types, params)
+    begin = start(
+        plan,
+        input=input,
+        params=find_params(registry, ".", plan.graph.id),
+        state=initial_workflow_state(plan.graph),
+        limit=limit,
+    )
+    return Prepared(begin=begin, registry=registry)
+
+
+def require_vacant(output_dir: Path) -> Path:
+    """Return the resolved path of an output directory that is absent or empty.
+
+    Raises:
+        ValueError: it is a file, or a directory that holds something.
+    """
+    output = output_dir.resolve()
+    if not os.path.lexists(output):
+        return output
+    if not output.is_dir():
+        raise InvalidInput(f"the output directory {output} is a file")
+    with os.scandir(output) as entries:
+        if next(entries, None) is not None:
+            raise InvalidInput(f"the output directory {output} is not empty; name a new or empty one")
+    return output

@@ -1,0 +1,32 @@
+"""The execution of one run from its first step, or from a restored one, to its end."""
+
+from pathlib import Path
+
+from verdog_runtime.declarations.ids import RunId
+from verdog_runtime.interpreter.announcer import Announcer
+from verdog_runtime.interpreter.books import Books
+from verdog_runtime.interpreter.commands import Fail, Finish
+from verdog_runtime.interpreter.driver import drive
+from verdog_runtime.interpreter.machine import Step
+from verdog_runtime.interpreter.settings import Settings
+from verdog_runtime.interpreter.visit import Visitor
+from verdog_runtime.layout import VisitDirectories
+from verdog_runtime.trace import TRACE_LOG, TraceLog
+
+
+def execute(begin: Step, *, run_id: RunId, output: Path, settings: Settings, books: Books) -> Finish | Fail:
+    """Drive a run to its end in an existing output directory.
+
+    Raises:
+        BaseException: cancellation, an interrupt, or another one that is no `Exception`; the books say so.
+    """
+    try:
+        with TraceLog(output / TRACE_LOG) as trace:
+            events = Announcer(run_id, settings.handler)
+            visitor = Visitor(run_id, VisitDirectories(output), trace, events, settings.observer)
+            outcome = drive(begin, visitor, books, settings.cancellation)
+    except BaseException as error:
+        books.interrupt(error)
+        raise
+    books.finish(outcome)
+    return outcome
