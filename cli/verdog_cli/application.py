@@ -28,11 +28,9 @@ def run_application(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         _silence_stdout()
         return 0
-    except (Exception, KeyboardInterrupt) as error:
-        return _report(error, context)
+    except SystemExit as end:
+        return _code_of(end)
     except BaseException as error:
-        if isinstance(error, SystemExit):
-            raise
         return _report(error, context)
     return code
 
@@ -50,9 +48,17 @@ def _invoke(head: Sequence[str], context: Context) -> int:
     return result if isinstance(result, int) else 0
 
 
+def _code_of(end: SystemExit) -> int:
+    """Return the exit code of a workflow's argument parser, which ends the process by itself."""
+    if end.code is None or isinstance(end.code, int):
+        return end.code or 0
+    click.echo(end.code, err=True)
+    return 1
+
+
 def _report(error: BaseException, context: Context) -> int:
     failure = describe(error)
-    if context.traceback or (failure.damage and not failure.expected):
+    if context.traceback:
         import traceback
 
         traceback.print_exception(error)

@@ -58,7 +58,6 @@ class Failure:
         message: one sentence naming the thing; empty when everything was said.
         hint: what to do next, or None.
         paths: every path the error is about, byte-exact.
-        damage: stored bytes or artifacts are not what they were.
         expected: an error raised on purpose; the others are faults of verdog.
     """
 
@@ -68,7 +67,6 @@ class Failure:
     code: str | None = None
     hint: str | None = None
     paths: tuple[bytes, ...] = ()
-    damage: bool = False
     expected: bool = True
 
     def as_json(self) -> dict[str, object]:
@@ -137,7 +135,6 @@ def _describe_own(error: VerdogError) -> Failure:
         message=str(error),
         hint=_hint_of(error) or hint,
         paths=error.paths,
-        damage=isinstance(error, Corrupt),
     )
 
 
