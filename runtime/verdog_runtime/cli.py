@@ -14,8 +14,6 @@ InputT = TypeVar("InputT")
 RuntimeOptionsT = TypeVar("RuntimeOptionsT")
 
 _EXTERNAL = "external"
-# Types without anything to say: no flag is made for them.
-_SILENT = (type(None), object)
 _NO_PARAMS: Mapping[ParameterAddress, ParameterType] = {}
 
 
@@ -72,7 +70,7 @@ def parse_arguments(
     if names:
         params = [_params_field(position, *named) for position, named in enumerate(names.values())]
         fields.append(("params", dataclasses.make_dataclass("Params", params, frozen=True, kw_only=True)))
-    if runtime_options is not None and not _is_silent(runtime_options):
+    if not _is_silent(runtime_options):
         fields.append(("runtime", runtime_options))
     record = cast("type[object]", dataclasses.make_dataclass("Arguments", fields, frozen=True, kw_only=True))
     parsed = tyro.cli(record, args=arguments, prog=prog, config=(tyro.conf.EnumChoicesFromValues,))
@@ -142,7 +140,8 @@ def _attribute(position: int) -> str:
 
 
 def _is_silent(kind: object) -> bool:
-    return kind in _SILENT
+    """Return whether values of a type say nothing, so that no flag is made for them."""
+    return kind is None or kind is type(None) or kind is object
 
 
 def _silent_value(kind: object) -> object:
