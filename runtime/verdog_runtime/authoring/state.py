@@ -1,0 +1,76 @@
+"""State: what a feature node's function reads and replaces."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar, cast, overload
+
+from verdog_runtime.declarations.graph import FeatureDefinition, NodeDefinition
+from verdog_runtime.declarations.keys import StateKey
+from verdog_runtime.declarations.state import FeatureState as DeclaredFeatureState
+from verdog_runtime.declarations.state import viewed_state
+
+StateT = TypeVar("StateT")
+ValueT = TypeVar("ValueT")
+
+Aliases = Mapping[int, NodeDefinition[Any, object]]
+"""The declaration that stands for a handle in one graph, by the identity of the handle, where they differ."""
+
+_NO_ALIASES: Aliases = MappingProxyType({})
+
+
+class FeatureState(DeclaredFeatureState[object]):
+    """The state of a graph, with features that may be replaced.
+
+    It is immutable: `replace` returns another one.
+    """
+
+    __slots__ = ("_aliases",)
+
+    _aliases: Aliases
+
+    def __init__(self) -> None:
+        """Make a view of a graph without nodes and features."""
+        super().__init__()
+        object.__setattr__(self, "_aliases", _NO_ALIASES)
+
+    @overload
+    def get(self, key: FeatureDefinition[ValueT, object], /) -> ValueT: ...
+    @overload
+    def get(self, key: StateKey[StateT, object], /) -> StateT: ...
+    def get(self, key: StateKey[Any, object], /) -> Any:
+        """Return the value of a feature, or the state of a node.
+
+        Raises:
+            ValueError: the feature has no value yet.
+            KeyError: the feature or node belongs to another graph.
+        """
+        value = super().get(self._aliases.get(id(key), key))
+        if value is None and isinstance(key, FeatureDefinition):
+            name = cast(FeatureDefinition[object, object], key).id
+            raise ValueError(f"feature {name!r} has no value yet: an earlier feature node must set it")
+        return value
+
+    def has(self, feature: FeatureDefinition[ValueT, object], /) -> bool:
+        """Return whether a feature has a value yet.
+
+        Raises:
+            KeyError: the feature belongs to another graph.
+        """
+        return super().get(feature) is not None
+
+    def replace(self, key: FeatureDefinition[ValueT, object], value: ValueT, /) -> "FeatureState":
+        """Return a state in which a feature has another value.
+
+        Raises:
+            TypeError: the key is no feature.
+            KeyError: the feature belongs to another graph.
+        """
+        return view_features(super().replace(key, value), self._aliases)
+
+
+def view_features(state: DeclaredFeatureState[object], aliases: Aliases = _NO_ALIASES) -> FeatureState:
+    """Internal. Return a view with the authors' methods over the same state."""
+    view = FeatureState.__new__(FeatureState)
+    object.__setattr__(view, "_state", viewed_state(state))
+    object.__setattr__(view, "_aliases", aliases)
+    return view
