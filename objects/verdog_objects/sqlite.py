@@ -1,0 +1,303 @@
+"""The store on disk: one SQLite database beside a directory of packs."""
+
+import os
+import uuid as uuids
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import apsw
+
+from verdog_objects import durable, objecttable, packs, rows, schema
+from verdog_objects.compression import decompress
+from verdog_objects.connections import Connections, Port, open_database
+from verdog_objects.errors import Corrupt, InvalidInput, NotFound, Unavailable, VerdogError
+from verdog_objects.filesystems import is_network, is_writable
+from verdog_objects.objecttable import StoredObject
+from verdog_objects.oid import Kind, Oid, compute_oid, format_oid
+from verdog_objects.rowtable import RowTables
+from verdog_objects.store import PAGE_ROWS, Guard, ObjectInfo, Query, Row, Table, Value, Write
+from verdog_objects.writer import SqliteWriter
+
+DATABASE_NAME = "store.db"
+PACKS_NAME = "packs"
+
+_OLDEST_SQLITE = (3, 51, 3)
+"""Older ones can lose a committed transaction when a WAL is reset while another connection writes."""
+
+
+class SqliteStore:
+    """An `ObjectStore` on SQLite and packs. Make one with `create_store` or `open_store`.
+
+    Attributes:
+        directory: where the store is.
+        uuid: names the store for ever, wherever it is moved.
+        connections: the database.
+        port: a block in which the database's errors become house errors.
+    """
+
+    def __init__(self, directory: Path, uuid: str, connections: Connections, tables: Sequence[Table]) -> None:
+        self.directory = directory
+        self.uuid = uuid
+        self.connections = connections
+        self.port = Port(connections.path)
+        self._rows = RowTables(rows.check_tables(tables))
+        self._packs = packs.PackReader(directory / PACKS_NAME)
+
+    def get(self, kind: Kind, oid: Oid) -> bytes:
+        """Return an object's payload; its hash was checked."""
+        rows.check_oid(oid)
+        with self.port:
+            found = objecttable.find_object(self.connections.get(), oid)
+            if found is None:
+                raise NotFound(f"no object {format_oid(oid)}")
+            payload = self._read(found)
+            if found.kind != kind:
+                raise Corrupt(
+                    f"object {format_oid(oid)} is a {Kind(found.kind).name}, not a {kind.name}", paths=[oid]
+                )
+        return payload
+
+    def get_many(self, oids: Sequence[Oid]) -> dict[Oid, tuple[Kind, bytes]]:
+        """Return the objects that exist, each checked against its id."""
+        for oid in oids:
+            rows.check_oid(oid)
+        with self.port:
+            found = objecttable.find_objects(self.connections.get(), oids)
+            return {each.oid: (Kind(each.kind), self._read(each)) for each in found}
+
+    def has_many(self, oids: Iterable[Oid]) -> set[Oid]:
+        """Return which of the ids are stored; one whose reading failed is not."""
+        with self.port:
+            return objecttable.find_stored(self.connections.get(), oids)
+
+    def put_many(self, objects: Sequence[tuple[Kind, bytes]]) -> list[Oid]:
+        """Store objects that nothing refers to yet, durably, and return their ids."""
+        with self.writer() as writer:
+            oids = [writer.put(kind, payload) for kind, payload in objects]
+            self.apply(writer)
+        return oids
+
+    def delete_many(self, oids: Sequence[Oid]) -> int:
+        """Delete objects and return how many there were."""
+        deleted = 0
+        with self.port:
+            for start in range(0, len(oids), PAGE_ROWS):
+                with self.connections.transaction() as connection:
+                    deleted += objecttable.delete_objects(connection, oids[start : start + PAGE_ROWS])
+        return deleted
+
+    def prefix(self, digits: str, limit: int = PAGE_ROWS) -> list[Oid]:
+        """Return the ids that begin with these hexadecimal digits, in order."""
+        rows.check_limit(limit)
+        first, last = rows.prefix_range(digits)
+        with self.port:
+            return objecttable.scan_range(self.connections.get(), first, last, limit)
+
+    def scan(self, after: Oid | None = None, limit: int = PAGE_ROWS) -> list[ObjectInfo]:
+        """Return the objects after an id in id order."""
+        rows.check_limit(limit)
+        with self.port:
+            return objecttable.scan_objects(self.connections.get(), after or b"", limit)
+
+    def writer(self) -> SqliteWriter:
+        """Begin to collect the objects of a change."""
+        return SqliteWriter(self)
+
+    def apply(
+        self,
+        writer: SqliteWriter | None = None,
+        *,
+        guards: Sequence[Guard] = (),
+        writes: Sequence[Write] = (),
+    ) -> None:
+        """Make a writer's objects and the row changes durable in one atomic step, if every guard holds.
+
+        Durability: all of it once the call returned, none of it before.
+        Cost: one fsync, and one more if the writer appended to a pack.
+        """
+        rows.check_batch(self._rows.tables, guards, writes)
+        with self.port:
+            if writer is not None:
+                writer.prepare(self)
+            with self.connections.transaction() as connection:
+                for guard in guards:
+                    self._rows.check_guard(connection, guard)
+                if writer is not None:
+                    writer.insert(connection)
+                for write in writes:
+                    self._rows.write(connection, write)
+            if writer is not None:
+                writer.finish()
+
+    def select(self, query: Query) -> list[Row]:
+        """Return one page of rows."""
+        rows.check_known(self._rows.tables, query.table)
+        rows.check_query(query)
+        with self.port:
+            return self._rows.select(self.connections.get(), query)
+
+    def count(self, table: Table, equal: Mapping[str, Value]) -> int:
+        """Return how many rows have these values."""
+        rows.check_known(self._rows.tables, table)
+        query = Query(table=table, equal=tuple(equal.items()))
+        rows.check_query(query)
+        with self.port:
+            return self._rows.count(self.connections.get(), query)
+
+    def close(self) -> None:
+        """Close the database and every pack. Safe to call twice."""
+        with self.port:
+            self.connections.close()
+        self._packs.close()
+
+    def pack_files(self) -> list[Path]:
+        """Return where the packs are that the database knows."""
+        with self.port:
+            known = objecttable.list_packs(self.connections.get())
+        return [packs.pack_path(self.directory / PACKS_NAME, name) for _, name, _ in known]
+
+    def check(self) -> list[str]:
+        """Return what is wrong with the database, the packs, and the locations in them, one sentence each.
+
+        Payloads are not read: `get_many` over `scan` checks them.
+
+        Cost: reads the whole database.
+        """
+        with self.port:
+            connection = self.connections.get()
+            problems = objecttable.check_database(connection)
+            for number, name, end in objecttable.list_packs(connection):
+                problem = packs.check_pack(self.directory / PACKS_NAME, name, end)
+                if problem is not None:
+                    problems.append(problem)
+                outside = objecttable.count_outside(connection, number, end)
+                if outside:
+                    problems.append(f"pack {name}: {outside} objects lie outside its committed {end} bytes")
+            for table in self._rows.tables.values():
+                problems += self._rows.check_seals(connection, table)
+        return problems
+
+    def _read(self, found: StoredObject) -> bytes:
+        """Return a row's payload if it hashes to its id; quarantine it otherwise."""
+        codec = found.codec if found.codec >= 0 else -1 - found.codec
+        reason = "does not match its id"
+        try:
+            payload = decompress(codec, self._read_stored(found), found.size)
+            if compute_oid(Kind(found.kind), payload) == found.oid:
+                return payload
+        except Corrupt as error:
+            reason = str(error)
+        except ValueError:
+            reason = f"has the unknown kind {found.kind}"
+        self._quarantine(found)
+        raise Corrupt(f"object {format_oid(found.oid)} is damaged: {reason}", paths=[found.oid])
+
+    def _read_stored(self, found: StoredObject) -> bytes:
+        if found.pack is None:
+            return found.data or b""
+        name = objecttable.read_pack_name(self.connections.get(), found.pack)
+        if name is None or found.start is None or found.length is None:
+            raise Corrupt("its location names no pack")
+        try:
+            return self._packs.read(name, found.start, found.length)
+        except FileNotFoundError as error:
+            moved = objecttable.find_object(self.connections.get(), found.oid)
+            if moved is not None and moved.pack != found.pack:
+                return self._read_stored(moved)
+            raise Corrupt(f"pack {name} is missing") from error
+
+    def _quarantine(self, found: StoredObject) -> None:
+        """Mark an object so that the next writer that has it stores it again; without success when we may not write."""
+        if found.codec < 0 or self.connections.read_only:
+            return
+        try:
+            with self.connections.transaction() as connection:
+                objecttable.quarantine_object(connection, found.oid)
+        except (apsw.Error, VerdogError):
+            return
+
+
+def create_store(directory: Path, tables: Sequence[Table], *, allow_network: bool = False) -> SqliteStore:
+    """Make a store if there is none, and open it for writing.
+
+    Durability: the store, once the call returned; a store half made is never seen.
+    """
+    rows.check_tables(tables)
+    path = directory / DATABASE_NAME
+    if not path.exists():
+        durable.make_directory(directory, parents=True)
+        _check_writing(directory, allow_network)
+        if any((directory / PACKS_NAME).glob("*.pack")):
+            raise Corrupt(f"{directory} holds packs without {DATABASE_NAME}")
+        durable.make_directory(directory / PACKS_NAME)
+        _create_database(path, tables)
+    return open_store(directory, tables, allow_network=allow_network)
+
+
+def open_store(
+    directory: Path, tables: Sequence[Table], *, read_only: bool = False, allow_network: bool = False
+) -> SqliteStore:
+    """Open a store.
+
+    Raises:
+        NotFound: there is none.
+        Corrupt: it is damaged, or not a store.
+        FormatUnsupported: a newer version wrote it.
+        Unavailable: it cannot be written here and `read_only` was not asked for.
+    """
+    rows.check_tables(tables)
+    path = directory / DATABASE_NAME
+    if not path.exists():
+        if path.with_name(f"{DATABASE_NAME}-wal").exists() or any((directory / PACKS_NAME).glob("*.pack")):
+            raise Corrupt(f"{directory} has lost its {DATABASE_NAME}")
+        raise NotFound(f"there is no store in {directory}")
+    if not read_only:
+        _check_writing(directory, allow_network)
+    immutable = read_only and not is_writable(directory) and not _has_pending_wal(path)
+    connections = Connections(path, read_only=read_only, immutable=immutable)
+    try:
+        with Port(path):
+            uuid = schema.check_schema(connections.get(), path, tables)
+    except BaseException:
+        connections.close()
+        raise
+    return SqliteStore(directory, uuid, connections, tables)
+
+
+def _check_writing(directory: Path, allow_network: bool) -> None:
+    version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
+    if version < _OLDEST_SQLITE:
+        raise Unavailable(f"SQLite {apsw.sqlite_lib_version()} can lose writes; 3.51.3 or newer is needed")
+    if not is_writable(directory):
+        raise Unavailable(f"{directory} cannot be written")
+    if not allow_network and is_network(directory):
+        raise Unavailable(
+            f"{directory} is on a network file system, where the database's locks cannot be trusted"
+        )
+
+
+def _has_pending_wal(path: Path) -> bool:
+    try:
+        return path.with_name(f"{path.name}-wal").stat().st_size > 0
+    except FileNotFoundError:
+        return False
+
+
+def _create_database(path: Path, tables: Sequence[Table]) -> None:
+    temporary = path.with_name(f".{path.name}.{uuids.uuid4().hex}.tmp")
+    with durable.translated(temporary):
+        os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, durable.FILE_MODE))
+    try:
+        with Port(temporary):
+            connection = open_database(temporary, read_only=False)
+            try:
+                schema.create_schema(connection, tables, uuids.uuid4().hex)
+            finally:
+                connection.close()
+        durable.publish(temporary, path)
+    finally:
+        for leftover in (
+            temporary,
+            *(temporary.with_name(temporary.name + end) for end in ("-wal", "-shm", "-journal")),
+        ):
+            leftover.unlink(missing_ok=True)

@@ -1,0 +1,275 @@
+"""The writer of the SQLite store: collects a change's objects, and puts bulk ahead of the final transaction."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+import apsw
+
+from verdog_objects import durable, objecttable, packs, rows
+from verdog_objects.compression import compress, decompress
+from verdog_objects.connections import Connections, Port
+from verdog_objects.errors import Conflict, InvalidInput
+from verdog_objects.objecttable import StoredObject
+from verdog_objects.oid import Kind, Oid, compute_oid, format_oid
+from verdog_objects.sessions import Session
+
+ROW_LIMIT_BYTES = 4096
+"""Payloads up to this size are rows; larger ones go to a pack."""
+
+FINAL_LIMIT_BYTES = 1 << 20
+"""A change whose rows are larger in total puts them ahead of its final transaction."""
+
+AHEAD_LIMIT_BYTES = 4 << 20
+AHEAD_LIMIT_S = 0.02
+"""What one transaction ahead of the final one inserts at most, and for how long."""
+
+_ROW_COST_BYTES = 256
+_SLICE_ROWS = 64
+_CONFIRM_ATTEMPTS = 3
+
+
+class Context(Protocol):
+    """What a writer uses of its store."""
+
+    connections: Connections
+    directory: Path
+    port: Port
+
+    def get(self, kind: Kind, oid: Oid) -> bytes: ...
+
+
+class SqliteWriter:
+    """A `Writer` on the SQLite store."""
+
+    def __init__(self, store: Context) -> None:
+        self._store = store
+        self._small: dict[Oid, tuple[Kind, bytes]] = {}  # not compressed yet
+        self._ready: dict[Oid, StoredObject] = {}  # to be inserted
+        self._found: set[Oid] = set()  # in the database, whoever put them there
+        self._row_bytes = 0
+        self._deletions: int | None = None
+        self._pack: packs.PackAppender | None = None
+        self._pack_number = 0
+        self._session: Session | None = None
+        self._open = True
+
+    def put(self, kind: Kind, payload: bytes) -> Oid:
+        """Stage one object and return its id."""
+        self._check_open()
+        rows.check_object(kind, payload)
+        oid = compute_oid(kind, payload)
+        if oid in self._small or oid in self._ready or oid in self._found:
+            return oid
+        if len(payload) <= ROW_LIMIT_BYTES:
+            self._small[oid] = (kind, payload)
+            self._row_bytes += len(payload) + _ROW_COST_BYTES
+        else:
+            with self._store.port:
+                self._put_large(kind, oid, payload)
+        if self._row_bytes > AHEAD_LIMIT_BYTES:
+            with self._store.port:
+                self._put_ahead()
+        return oid
+
+    def get(self, kind: Kind, oid: Oid) -> bytes:
+        """Return the payload of a staged or stored object."""
+        self._check_open()
+        small = self._small.get(oid)
+        if small is not None and small[0] is kind:
+            return small[1]
+        ready = self._ready.get(oid)
+        if ready is not None and ready.kind == kind:
+            data = ready.data
+            if data is None and self._pack is not None:
+                data = self._pack.read(ready.start or 0, ready.length or 0)
+            return decompress(ready.codec, data or b"", ready.size)
+        return self._store.get(kind, oid)
+
+    def abandon(self) -> None:
+        """Forget what was staged and release the pack, if one was taken."""
+        self._open = False
+        self._small, self._ready, self._found = {}, {}, set()
+        self._release_pack()
+        session, self._session = self._session, None
+        if session is not None:
+            session.abandon(self._store.connections)
+
+    def prepare(self, store: object) -> None:
+        """Make ready for the final transaction: compress, sync the pack, and put bulk ahead."""
+        self._check_open()
+        if store is not self._store:
+            raise InvalidInput("a writer is applied to the store that made it")
+        self._stage_small()
+        if self._row_bytes > FINAL_LIMIT_BYTES:
+            self._put_ahead()
+        elif self._pack is not None:
+            self._pack.sync()
+        connection = self._store.connections.get()
+        for _ in range(_CONFIRM_ATTEMPTS):  # so that the write lock is not held meanwhile
+            if self._confirm(connection):
+                break
+
+    def insert(self, connection: apsw.Connection) -> None:
+        """Insert what was staged, in the final transaction.
+
+        Raises:
+            Conflict: an object that was found stored is gone.
+        """
+        self._confirm(connection)
+        objecttable.insert_objects(connection, self._ready.values())
+        if self._pack is not None and self._pack.end > self._pack.committed:
+            objecttable.extend_pack(connection, self._pack_number, self._pack.end)
+        if self._session is not None:
+            self._session.remove(connection)
+
+    def finish(self) -> None:
+        """Close the writer after the final transaction was committed."""
+        if self._pack is not None:
+            self._pack.commit()
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+        self.abandon()
+
+    def _put_large(self, kind: Kind, oid: Oid, payload: bytes) -> None:
+        connection = self._store.connections.get()
+        self._begin_finding(connection)
+        if objecttable.is_stored(connection, oid, len(payload)):
+            self._found.add(oid)
+            return
+        pack = self._pack
+        if pack is not None and pack.end >= packs.PACK_LIMIT_BYTES:
+            self._put_ahead()
+            self._release_pack()
+            pack = None
+        if pack is None:
+            pack = self._pack = self._take_pack()
+        codec, data = compress(payload)
+        start = pack.append(data)
+        self._ready[oid] = StoredObject(
+            oid, kind, len(payload), codec, self._pack_number, start, len(data), None
+        )
+        self._row_bytes += _ROW_COST_BYTES
+
+    def _take_pack(self) -> packs.PackAppender:
+        directory = self._store.directory / "packs"
+        connection = self._store.connections.get()
+        for number, name in objecttable.list_open_packs(connection, packs.PACK_LIMIT_BYTES):
+            taken = packs.take_pack(directory, name, _end_reader(connection, number))
+            if taken is not None:
+                self._pack_number = number
+                return taken
+        created = packs.create_pack(directory, packs.new_name())
+        try:
+            with self._store.connections.transaction() as connection:
+                self._pack_number = objecttable.insert_pack(connection, created.name, created.committed)
+        except BaseException:
+            created.release()
+            raise
+        return created
+
+    def _release_pack(self) -> None:
+        pack, self._pack = self._pack, None
+        if pack is not None:
+            pack.release()
+
+    def _begin_finding(self, connection: apsw.Connection) -> None:
+        """Note the count of deletions before the first object is found stored, so that a later one is noticed."""
+        if self._deletions is None:
+            self._deletions = objecttable.read_deletions(connection)
+
+    def _confirm(self, connection: apsw.Connection) -> bool:
+        """Check that what was found stored still is; return whether nothing was deleted since the last check."""
+        if self._deletions is None:
+            return True
+        deletions = objecttable.read_deletions(connection)
+        if deletions == self._deletions:
+            return True
+        gone = self._found - objecttable.find_stored(connection, self._found)
+        if gone:
+            raise Conflict(
+                f"object {format_oid(min(gone))} was deleted meanwhile",
+            )
+        self._deletions = deletions
+        return False
+
+    def _stage_small(self) -> None:
+        """Compress the small objects that are not stored."""
+        if not self._small:
+            return
+        connection = self._store.connections.get()
+        self._begin_finding(connection)
+        stored = objecttable.find_stored(connection, self._small)
+        for oid, (kind, payload) in self._small.items():
+            if oid in stored:
+                self._row_bytes -= len(payload) + _ROW_COST_BYTES
+            else:
+                codec, data = compress(payload)
+                self._ready[oid] = StoredObject(oid, kind, len(payload), codec, None, None, None, data)
+                self._row_bytes -= len(payload) - len(data)
+        self._found |= stored
+        self._small.clear()
+
+    def _put_ahead(self) -> None:
+        """Insert what was staged so far, in short transactions, protected by a session.
+
+        Durability: the objects, though nothing refers to them yet.
+        """
+        self._stage_small()
+        if self._row_bytes <= FINAL_LIMIT_BYTES:
+            return
+        connections, pack = self._store.connections, self._pack
+        if self._session is None:
+            self._session = Session.begin(connections, self._store.directory / "sessions")
+        if pack is not None:
+            pack.sync()
+        pending = list(self._ready.values())
+        while pending:
+            with connections.transaction() as connection:
+                if pack is not None and pack.end > pack.committed:
+                    objecttable.extend_pack(connection, self._pack_number, pack.end)
+                done = _insert_slices(connection, pending)
+            if pack is not None:
+                pack.commit()
+            self._found.update(each.oid for each in pending[:done])
+            pending = pending[done:]
+        self._ready.clear()
+        self._row_bytes = 0
+
+    def _check_open(self) -> None:
+        if not self._open:
+            raise InvalidInput("this writer was applied or abandoned")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        self.abandon()
+
+
+def _insert_slices(connection: apsw.Connection, objects: list[StoredObject]) -> int:
+    """Insert objects until one transaction has had its share; return how many."""
+    deadline = time.monotonic() + AHEAD_LIMIT_S
+    done = 0
+    size_bytes = 0
+    while done < len(objects):
+        batch = objects[done : done + _SLICE_ROWS]
+        objecttable.insert_objects(connection, batch)
+        done += len(batch)
+        size_bytes += sum(_ROW_COST_BYTES + len(each.data or b"") for each in batch)
+        if size_bytes >= AHEAD_LIMIT_BYTES or time.monotonic() >= deadline:
+            break
+    return done
+
+
+def _end_reader(connection: apsw.Connection, number: int) -> Callable[[], int | None]:
+    def read_end() -> int | None:
+        end = objecttable.read_pack_end(connection, number)
+        return end if end is not None and end < packs.PACK_LIMIT_BYTES else None
+
+    return read_end
