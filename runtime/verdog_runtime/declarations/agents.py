@@ -1,17 +1,13 @@
 """Agents: the request, the reply, and the protocol that an invoker follows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
 from verdog_runtime.cancellation import CancellationToken
 from verdog_runtime.declarations.context import AgentAccess, NodeContext
 from verdog_runtime.declarations.ids import AgentProfileId, AgentSessionId, ProviderSessionId
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class AgentSessionAction(StrEnum):

@@ -1,18 +1,14 @@
 """Contexts: what a visit is given besides its input and its state."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING, Final, Generic, cast
+from pathlib import Path
+from typing import Final, Generic
 
 from typing_extensions import TypeVar
 
 from verdog_runtime.declarations.ids import EdgeId, GraphId, NodeId, RunId
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ParamsT = TypeVar("ParamsT", default=None)
 ChildParamsT = TypeVar("ChildParamsT", default=None)
@@ -86,12 +82,11 @@ class CallContext(NodeContext[ParamsT], Generic[ParamsT, ChildParamsT, ChildInpu
     child_params: ChildParamsT
     _invoke: Callable[[ChildInputT, ChildParamsT], ChildOutputT] = field(repr=False)
 
-    def invoke(self, input: ChildInputT, /, *, params: ChildParamsT | _Unset | None = _UNSET) -> ChildOutputT:
+    def invoke(self, input: ChildInputT, /, *, params: ChildParamsT | _Unset = _UNSET) -> ChildOutputT:
         """Run the called graph and return its output; exactly one call per visit.
 
         Args:
             input: the called graph's input.
             params: its Params; left out, `child_params`. An explicit None is passed as None.
         """
-        chosen = self.child_params if params is _UNSET else cast(ChildParamsT, params)
-        return self._invoke(input, chosen)
+        return self._invoke(input, self.child_params if params is _UNSET else params)
