@@ -15,7 +15,6 @@ _LEVEL = 1
 _PROBE_BYTES = 4096
 _PROBE_FROM = 4 * _PROBE_BYTES  # a shorter payload costs little more to compress than to probe
 _SMALLEST = 32  # a frame's own 9 bytes and more are never won back below this
-_MAX_WINDOW_BYTES = 8 * 1024 * 1024
 _MAX_BLOCK_BYTES = 128 * 1024  # what the 4 bytes of the shortest block can stand for
 
 
@@ -26,7 +25,7 @@ class _Contexts(threading.local):
         self.compressor = zstandard.ZstdCompressor(
             level=_LEVEL, write_checksum=False, write_content_size=True
         )
-        self.decompressor = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW_BYTES)
+        self.decompressor = zstandard.ZstdDecompressor()
 
 
 _contexts = _Contexts()

@@ -221,6 +221,7 @@ def _read_keys(payload: bytes) -> tuple[tuple[bytes, ...], int]:
         raise Corrupt(f"{count} keys do not fit in a node of {len(payload)} bytes")
     keys: list[bytes] = []
     key = b""
+    weight = 0
     for _ in range(count):
         shared, position = read_varint(payload, position)
         length, position = read_varint(payload, position)
@@ -228,6 +229,9 @@ def _read_keys(payload: bytes) -> tuple[tuple[bytes, ...], int]:
         position += length
         if not rest or len(rest) != length or shared + length > MAX_KEY_BYTES:
             raise Corrupt("a key is empty, too long or cut off")
+        weight += shared + length + _ITEM_BYTES
+        if exceeds(weight):  # long shared prefixes make much of few bytes
+            raise Corrupt("a node's keys are too long together")
         # Keys rise and share all they can exactly if the first new byte is above the one it replaces.
         if shared > len(key) or (shared < len(key) and rest[0] <= key[shared]):
             raise Corrupt("the keys of a node do not rise")
