@@ -205,7 +205,8 @@ class Collector:
         while position >= 0:
             parent = path[:position]
             if self.take_directory(parent) is None:
-                self.add_problem(parent, "is in the way of a directory", ProblemCode.BLOCKED)
+                if parent in self._entries and self._entries[parent].kind is not EntryKind.DIRECTORY:
+                    self.add_problem(parent, "is in the way of a directory", ProblemCode.BLOCKED)
                 return False
             position = path.find(b"/", position + 1)
         return True

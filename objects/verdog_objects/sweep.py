@@ -158,22 +158,20 @@ class _Sweep:
         self, opened: int, directory: bytes, found: "os.DirEntry[str]", known: dict[str, Signature]
     ) -> None:
         """Compare one path with what is recorded for it, or capture it."""
-        raw = os.fsencode(found.name)
-        path = join_path(directory, raw)
+        path = join_path(directory, os.fsencode(found.name))
         is_directory = found.is_dir(follow_symlinks=False)
         if not is_directory and self._excluded(path, False):
             return
         entry = self._recorded(path)
         if entry is not None:
-            self._compare(directory, raw, entry, is_directory)
+            self._compare(path, entry, is_directory)
         elif is_directory:
             self._collector.add_directory(path, found.stat(follow_symlinks=False))
         else:
             self._collector.take_name(opened, path, read_format(found), known)
 
-    def _compare(self, directory: bytes, name: bytes, entry: Entry, is_directory: bool) -> None:
-        path = join_path(directory, name)
-        differences = compare_entry(self._writer, self._descent, directory, name, entry, self._signatures)
+    def _compare(self, path: bytes, entry: Entry, is_directory: bool) -> None:
+        differences = compare_entry(self._writer, self._descent, path, entry, self._signatures)
         if not differences:
             return
         self._signatures.doubt(path)

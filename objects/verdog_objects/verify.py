@@ -18,8 +18,9 @@ from verdog_objects.directories import (
     join_path,
     list_directory,
     split_path,
+    translate_os_error,
 )
-from verdog_objects.errors import Corrupt, NotFound
+from verdog_objects.errors import Corrupt, NotFound, VerdogError
 from verdog_objects.nodes import Entry, EntryKind
 from verdog_objects.oid import Kind, Oid, compute_oid, format_oid
 from verdog_objects.paths import escape_path
@@ -88,8 +89,7 @@ def verify_tree(
     with Descent(output) as descent:
         for key, entry in manifest.iterate(reader, root):
             path = manifest.key_path(key)
-            directory, name = split_path(path)
-            found = compare_entry(reader, descent, directory, name, entry, signatures)
+            found = compare_entry(reader, descent, path, entry, signatures)
             differences += found
             if signatures is not None and found:
                 signatures.doubt(path)
@@ -128,8 +128,7 @@ def iter_paths(descent: Descent, excluded: Excluded) -> Iterator[bytes]:
 def compare_entry(
     reader: ObjectReader,
     descent: Descent,
-    directory: bytes,
-    name: bytes,
+    path: bytes,
     entry: Entry,
     signatures: Signatures | None = None,
 ) -> list[Difference]:
@@ -138,47 +137,44 @@ def compare_entry(
     Args:
         reader: where the entry's objects are.
         descent: the output.
-        directory: the directory that holds the path, relative to the output.
-        name: its last name.
+        path: the path below it.
         entry: what is recorded.
         signatures: is told the stat of a path that does not differ.
+
+    Raises:
+        Corrupt: the list of the file's chunks is missing or damaged.
     """
-    path = join_path(directory, name)
+    directory, name = split_path(path)
     read_ns = signatures.clock() if signatures is not None else 0
     try:
         parent = descent.open(directory)
         status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        kind = stat.S_IFMT(status.st_mode)
+        if kind != _FORMATS.get(entry.kind):
+            found = describe_format(kind)
+            return [_differ(path, DifferenceKind.KIND, _KIND_NAMES[entry.kind], found)]
+        differences: list[Difference] = []
+        mode = status.st_mode & MODE_BITS
+        if mode != entry.mode and kind != stat.S_IFLNK:
+            differences.append(_differ(path, DifferenceKind.MODE, f"{entry.mode:04o}", f"{mode:04o}"))
+        if kind == stat.S_IFLNK:
+            content = _compare_target(parent, name, entry)
+        elif kind == stat.S_IFREG:
+            content = _compare_content(reader, parent, path, entry, status.st_size)
+        else:
+            content = None
     except OSError as error:
         return [_explain(path, entry, error)]
-    kind = stat.S_IFMT(status.st_mode)
-    if kind != _FORMATS.get(entry.kind):
-        return [
-            Difference(
-                path=path,
-                what=DifferenceKind.KIND,
-                expected=_KIND_NAMES[entry.kind],
-                found=describe_format(status.st_mode),
-            )
-        ]
-    differences: list[Difference] = []
-    mode = status.st_mode & MODE_BITS
-    if mode != entry.mode and kind != stat.S_IFLNK:
-        differences.append(
-            Difference(path=path, what=DifferenceKind.MODE, expected=f"{entry.mode:04o}", found=f"{mode:04o}")
-        )
-    if kind != stat.S_IFDIR:
-        try:
-            found = _compare_content(reader, parent, name, entry, status)
-        except OSError as error:
-            return [*differences, _explain(path, entry, error)]
-        if found is not None:
-            expected = _describe_content(entry.size, entry.oid)
-            differences.append(
-                Difference(path=path, what=DifferenceKind.MODIFIED, expected=expected, found=found)
-            )
+    if content is not None:
+        expected = _describe_content(entry.size, entry.oid)
+        differences.append(_differ(path, DifferenceKind.MODIFIED, expected, content))
     if not differences and signatures is not None:
         signatures.remember(path, status, read_ns)
     return differences
+
+
+def _differ(path: bytes, what: DifferenceKind, expected: str, found: str) -> Difference:
+    return Difference(path=path, what=what, expected=expected, found=found)
 
 
 _FORMATS = {
@@ -194,43 +190,55 @@ _KIND_NAMES = {
 }
 
 
+def _compare_target(parent: int, name: bytes, entry: Entry) -> str | None:
+    """Return a description of a link's target if it differs, else None."""
+    target = os.readlink(name, dir_fd=parent)
+    oid = compute_oid(Kind.BLOB, target)
+    return None if oid == entry.oid else _describe_content(len(target), oid)
+
+
 def _compare_content(
-    reader: ObjectReader, parent: int, name: bytes, entry: Entry, status: os.stat_result
+    reader: ObjectReader, parent: int, path: bytes, entry: Entry, size_bytes: int
 ) -> str | None:
-    """Return a description of the content if it differs, else None."""
-    if entry.kind is EntryKind.SYMLINK:
-        target = os.readlink(name, dir_fd=parent)
-        oid = compute_oid(Kind.BLOB, target)
-        return None if oid == entry.oid else _describe_content(len(target), oid)
-    if status.st_size != entry.size:
-        return f"{status.st_size} bytes"
-    file = os.open(name, OPEN_FILE, dir_fd=parent)
+    """Return a description of a file's content if it differs, else None."""
+    if size_bytes != entry.size:
+        return f"{size_bytes} bytes"
+    file = os.open(split_path(path)[1], OPEN_FILE, dir_fd=parent)
     try:
-        if entry.size > INLINE_LIMIT:
-            chunks = _read_chunk_list(reader, entry)
-            return None if holds_chunks(file, chunks) else f"{status.st_size} other bytes"
-        data = read_exactly(file, entry.size + 1)
+        if size_bytes > INLINE_LIMIT:
+            chunks = _read_chunk_list(reader, path, entry)
+            return None if holds_chunks(file, chunks) else f"{size_bytes} other bytes"
+        data = read_exactly(file, size_bytes + 1)
     finally:
         os.close(file)
     oid = compute_oid(Kind.BLOB, data)
     return None if oid == entry.oid else _describe_content(len(data), oid)
 
 
-def _read_chunk_list(reader: ObjectReader, entry: Entry) -> list[tuple[Oid, int]]:
+def _read_chunk_list(reader: ObjectReader, path: bytes, entry: Entry) -> list[tuple[Oid, int]]:
     try:
         return decode_chunks(reader.get(Kind.CHUNKS, entry.oid), entry.size)
-    except NotFound as error:
-        raise Corrupt(f"object {format_oid(entry.oid)} is missing", paths=(entry.oid,)) from error
+    except NotFound:
+        message = f"{escape_path(path)}: object {format_oid(entry.oid)} is missing"
+    except Corrupt as error:
+        message = f"{escape_path(path)}: {error}"
+    raise Corrupt(message, paths=(path,))
 
 
 def _explain(path: bytes, entry: Entry, error: OSError) -> Difference:
-    gone = error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
-    return Difference(
-        path=path,
-        what=DifferenceKind.MISSING if gone else DifferenceKind.UNREADABLE,
-        expected=_KIND_NAMES[entry.kind],
-        found="nothing" if gone else (error.strerror or "an error").lower(),
-    )
+    """Return the difference that a failure to read a path amounts to.
+
+    Raises:
+        VerdogError: the failure says nothing about the path.
+    """
+    if isinstance(error, VerdogError):
+        raise error
+    if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+        return _differ(path, DifferenceKind.MISSING, _KIND_NAMES[entry.kind], "nothing")
+    if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+        raise translate_os_error(error, path) from error
+    found = (error.strerror or "an error").lower()
+    return _differ(path, DifferenceKind.UNREADABLE, _KIND_NAMES[entry.kind], found)
 
 
 def _describe_content(size_bytes: int, oid: Oid) -> str:
