@@ -149,9 +149,9 @@ class _Selection:
         given = b""  # the key last given: what is below it was given too
         parents: set[bytes] = set()
         for key in self._keys:
+            entry = self._look_up(key)
             if given and key.startswith(given + b"\x00"):
                 continue
-            entry = self._look_up(key)
             for end in _find_all(key):
                 if key[:end] not in parents:
                     parents.add(key[:end])

@@ -1,4 +1,5 @@
-# ruff: noqa: PTH - names are bytes here, which pathlib does not take
+# Names are bytes here, which pathlib does not take.
+# ruff: noqa: PTH208
 import os
 import resource
 from pathlib import Path

@@ -1,10 +1,13 @@
 """Helpers for tests of trees on disk: what a directory holds, and recording it."""
-# ruff: noqa: PTH - names are bytes here, which pathlib does not take
+# Names are bytes here, which pathlib does not take.
+# ruff: noqa: PTH101, PTH115, PTH118, PTH123
 
 import contextlib
 import os
 import shutil
 import stat
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -84,9 +87,6 @@ def unprivileged() -> Iterator[Path]:
 
 def run_script(script: str, *arguments: str | bytes, environment: dict[str, str] | None = None) -> str:
     """Run Python code in a process of its own, and return what it printed."""
-    import subprocess
-    import sys
-
     result = subprocess.run(
         [sys.executable, "-c", script, *arguments],
         env={**os.environ, **(environment or {})},

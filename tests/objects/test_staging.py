@@ -1,0 +1,143 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.objects.trees import run_script, unprivileged
+from verdog_objects import durable
+from verdog_objects.errors import InvalidInput, Unavailable
+from verdog_objects.staging import remove_tree, stage
+
+
+def list_names(directory: Path) -> list[str]:
+    return sorted(each.name for each in directory.iterdir())
+
+
+def test_nothing_has_the_name_before_it_is_published(tmp_path: Path) -> None:
+    with stage(tmp_path / "d") as staging:
+        (staging.path / "f").write_bytes(b"x")
+        assert not (tmp_path / "d").exists()
+        staging.publish()
+    assert list_names(tmp_path) == ["d"]
+    assert list_names(tmp_path / "d") == ["f"]
+
+
+def test_what_is_not_published_is_removed_with_the_directories_made_for_it(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), stage(tmp_path / "a/b/d") as staging:
+        (staging.path / "f").write_bytes(b"x")
+        raise KeyboardInterrupt
+    assert list_names(tmp_path) == []
+
+
+def test_an_empty_directory_is_filled_and_keeps_its_mode(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d").chmod(0o2750)
+    with stage(tmp_path / "d") as staging:
+        staging.publish()
+    assert (tmp_path / "d").stat().st_mode & 0o7777 == 0o2750
+
+
+def test_an_empty_directory_is_still_there_after_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    with pytest.raises(ValueError), stage(tmp_path / "d"):
+        raise ValueError
+    assert list_names(tmp_path) == ["d"]
+
+
+def test_whatever_else_is_in_the_way_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/f").touch()
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to("empty")
+    (tmp_path / "dangling").symlink_to("nope")
+    names = list_names(tmp_path)
+    for name in ("file", "full", "link", "dangling", "file/below", "empty/.."):
+        with pytest.raises(InvalidInput), stage(tmp_path / name):
+            pass
+    assert list_names(tmp_path) == names
+
+
+def test_a_link_above_the_destination_may_be_followed(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    with stage(tmp_path / "link/d") as staging:
+        staging.publish()
+    assert list_names(tmp_path / "real") == ["d"]
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from verdog_objects.staging import stage
+with stage(Path(sys.argv[1])) as staging:
+    (staging.path / "f").write_bytes(b"x")
+    print(staging.path.name, flush=True)
+    if sys.argv[2] == "die":
+        os._exit(0)
+"""
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next_one(tmp_path: Path) -> None:
+    name = run_script(_KILLED, str(tmp_path / "d"), "die").strip()
+    assert list_names(tmp_path) == [name]
+    with stage(tmp_path / "d") as staging:
+        staging.publish()
+    assert list_names(tmp_path) == ["d"]
+
+
+def test_what_a_living_process_is_filling_is_left_alone(tmp_path: Path) -> None:
+    with stage(tmp_path / "d") as first:
+        (first.path / "f").write_bytes(b"x")
+        with stage(tmp_path / "d") as second:
+            assert list_names(first.path) == ["f"]
+            second.publish()
+        with pytest.raises(Unavailable):
+            (tmp_path / "d/g").touch()
+            first.publish()
+    assert list_names(tmp_path / "d") == ["g"]
+
+
+def test_trees_with_closed_directories_are_removed() -> None:
+    with unprivileged() as directory:
+        (directory / "t/a/b").mkdir(parents=True)
+        (directory / "t/a/b/f").write_bytes(b"x")
+        (directory / "t/link").symlink_to(directory)
+        (directory / "t/a/b").chmod(0o555)
+        (directory / "t/a").chmod(0)
+        remove_tree(directory / "t")
+        assert list_names(directory) == []
+
+
+def test_the_tree_is_synced_before_it_gets_its_name_and_the_name_after(tmp_path: Path) -> None:
+    steps: list[str] = []
+
+    class Recorder(durable.Disk):
+        def syncfs(self, fd: int) -> None:
+            steps.append("sync tree")
+
+        def rename(self, source: Path, target: Path) -> None:
+            steps.append("rename")
+            super().rename(source, target)
+
+        def fsync(self, fd: int) -> None:
+            steps.append("sync parent" if os.fstat(fd).st_ino == tmp_path.stat().st_ino else "sync")
+
+    with durable.replaced(Recorder()), stage(tmp_path / "d") as staging:
+        staging.publish()
+    assert steps == ["sync tree", "rename", "sync parent"]
+
+
+def test_a_failure_to_sync_leaves_nothing(tmp_path: Path) -> None:
+    class Full(durable.Disk):
+        def syncfs(self, fd: int) -> None:
+            raise OSError(28, "No space left on device")
+
+    with (
+        durable.replaced(Full()),
+        pytest.raises(Unavailable, match="No space"),
+        stage(tmp_path / "d") as staging,
+    ):
+        (staging.path / "f").write_bytes(b"x")
+        staging.publish()
+    assert list_names(tmp_path) == []
