@@ -1,0 +1,64 @@
+"""The catalog: a store together with the readers of its tables."""
+
+from dataclasses import dataclass
+
+from verdog_objects.errors import Corrupt
+from verdog_objects.oid import Kind, Oid
+from verdog_objects.store import ObjectStore
+from verdog_repo.checkpoint import Checkpoint, derive_checkpoint
+from verdog_repo.index import Index
+from verdog_repo.names import RunId, format_commit_id
+from verdog_repo.record import CheckpointRecord, decode_record
+from verdog_repo.refs import name_run_ref, read_ref
+from verdog_repo.runtable import RunTable
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """A store, its runs and its checkpoints."""
+
+    store: ObjectStore
+    runs: RunTable
+    index: Index
+
+    def record(self, checkpoint: Checkpoint) -> CheckpointRecord:
+        """Return everything a checkpoint says."""
+        return decode_record(self.store.get(Kind.RECORD, checkpoint.record))
+
+    def tip(self, run: RunId) -> Checkpoint | None:
+        """Return a run's latest checkpoint, or None when it has none yet.
+
+        Raises:
+            Corrupt: the ref points at a commit that is not in the checkpoints table.
+        """
+        ref = read_ref(self.store, name_run_ref(run))
+        if ref is None or ref.commit is None:
+            return None
+        found = self.index.find(ref.commit)
+        if found is None:
+            raise Corrupt(
+                f"run {run}: its commit {format_commit_id(ref.commit)} is not in the checkpoints table"
+            )
+        return found
+
+    def commit_bytes(self, checkpoint: Checkpoint) -> bytes:
+        """Return the bytes of a commit, derived from its record.
+
+        Raises:
+            Corrupt: record, parent and time do not make the commit's id.
+        """
+        payload = self.store.get(Kind.RECORD, checkpoint.record)
+        parent = self.index.parent(checkpoint)
+        derived, raw = derive_checkpoint(decode_record(payload), Oid(checkpoint.record), payload, parent)
+        if derived != checkpoint:
+            raise Corrupt(
+                f"run {checkpoint.run}: checkpoint {checkpoint.sequence} is not what its record says "
+                f"(commit {format_commit_id(checkpoint.commit)})"
+            )
+        return raw
+
+
+def open_catalog(store: ObjectStore) -> Catalog:
+    """Return the catalog of a store."""
+    runs = RunTable(store)
+    return Catalog(store, runs, Index(store, runs))

@@ -1,0 +1,91 @@
+"""Commit bytes: what Git stores for a checkpoint, derived from its record and its parent alone."""
+
+import hashlib
+from typing import Final
+
+from verdog_repo.names import CommitId
+from verdog_repo.record import Boundary, CheckpointRecord
+
+RECORD_NAME: Final = "checkpoint.json"
+"""The one file in the tree of a commit."""
+
+IDENTITY_NAME: Final = "verdog"
+IDENTITY_MAIL: Final = "verdog@localhost"
+"""Who every commit is by, whatever a user's git configuration says."""
+
+_FILE_MODE: Final = b"100644"
+
+
+def compute_git_id(kind: bytes, payload: bytes) -> bytes:
+    """Return the SHA-1 that Git gives an object of a kind (`blob`, `tree`, `commit`)."""
+    return hashlib.sha1(b"%b %d\0%b" % (kind, len(payload), payload), usedforsecurity=False).digest()
+
+
+def derive_tree(record_payload: bytes) -> bytes:
+    """Return the bytes of the tree that holds a record and nothing else."""
+    return b"%b %b\0%b" % (_FILE_MODE, RECORD_NAME.encode(), compute_git_id(b"blob", record_payload))
+
+
+def derive_commit(
+    record: CheckpointRecord, payload: bytes, parent: CommitId | None, committed_s: int
+) -> tuple[CommitId, bytes]:
+    """Return the id and the bytes of the commit of a checkpoint.
+
+    Args:
+        record: the decoded record.
+        payload: the bytes of the record.
+        parent: the commit it follows.
+        committed_s: seconds since 1970, never below the parent's.
+    """
+    tree = compute_git_id(b"tree", derive_tree(payload))
+    parents = f"parent {parent.hex()}\n" if parent is not None else ""
+    who = f"{IDENTITY_NAME} <{IDENTITY_MAIL}> {committed_s} +0000"
+    text = f"tree {tree.hex()}\n{parents}author {who}\ncommitter {who}\n\n{format_message(record)}"
+    raw = text.encode()
+    return CommitId(compute_git_id(b"commit", raw)), raw
+
+
+def format_message(record: CheckpointRecord) -> str:
+    """Return the commit message: one line that says what happened, and trailers."""
+    return (
+        f"{format_subject(record)}\n\n"
+        f"Run: {record.run}\nCheckpoint: {record.sequence}\nOperation: {record.operation}\n"
+    )
+
+
+def format_subject(record: CheckpointRecord) -> str:
+    """Return `<node>/<visit> -> <next>`; what is absent is called by the checkpoint's kind, or `end`."""
+    if record.completed is not None:
+        before = f"{format_place(record.completed)}/{record.completed.visit}"
+    else:
+        before = record.kind.value
+    after = format_place(record.next) if record.next is not None else "end"
+    return f"{before} -> {after}"
+
+
+def format_place(boundary: Boundary) -> str:
+    """Return the node with the calls that lead to it, as `call#1/child`, on one line.
+
+    Characters of a node's id that mean something in a revision, or cannot be seen, are percent-encoded.
+    """
+    node = escape_node(boundary.node)
+    if not boundary.call_path:
+        return node
+    return f"{_escape(boundary.call_path, '#/')}/{node}"
+
+
+def escape_node(node: str) -> str:
+    """Return a node's id as it is written in a revision."""
+    return _escape(node, "")
+
+
+def _escape(text: str, also: str) -> str:
+    if text.isascii() and text.isidentifier():
+        return text
+    return "".join(_escape_character(character, also) for character in text)
+
+
+def _escape_character(character: str, also: str) -> str:
+    if character in also or character in "._-" or (character.isprintable() and character.isalnum()):
+        return character
+    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,212 @@
+"""The repository: the front door to a project's runs and their checkpoints."""
+
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from verdog_objects import durable
+from verdog_objects.errors import NotFound
+from verdog_objects.store import ObjectStore, Writer
+from verdog_repo import transaction
+from verdog_repo.catalog import Catalog, open_catalog
+from verdog_repo.checkpoint import Checkpoint
+from verdog_repo.draft import CheckpointDraft
+from verdog_repo.lease import Lease, is_leased, take_lease
+from verdog_repo.listing import RunListing, iter_runs
+from verdog_repo.names import CommitId, LabelName, RunId, TagName
+from verdog_repo.operations import OperationDraft
+from verdog_repo.record import CheckpointRecord
+from verdog_repo.refs import (
+    LABEL_PREFIX,
+    TAG_PREFIX,
+    iter_refs,
+    name_label_ref,
+    name_tag_ref,
+    point_at,
+    point_at_run,
+)
+from verdog_repo.runs import RunHeader
+from verdog_repo.tables import TABLES
+
+CONTROL_DIRECTORY: Final = ".verdog"
+
+
+class Repository:
+    """The runs of one project.
+
+    Every method may be called from any thread. What it returns does not change; call again to see changes.
+
+    Attributes:
+        project: the project's directory.
+        store: the objects and tables below.
+        catalog: the same with readers of the tables, for functions of this package.
+        locks: the directory of the leases' locks, or None for a store in memory without any.
+    """
+
+    def __init__(self, project: Path, store: ObjectStore, locks: Path | None) -> None:
+        self.project = project
+        self.store = store
+        self.locks = locks
+        self.catalog: Catalog = open_catalog(store)
+
+    @classmethod
+    def create(cls, project: Path) -> Self:
+        """Open the store of a project, making it if there is none.
+
+        Durability: an empty store is durable when the call returned.
+        """
+        from verdog_objects.sqlite import create_store
+
+        control = project / CONTROL_DIRECTORY
+        store_directory = control / "store"
+        if not store_directory.is_dir():
+            durable.make_directory(control, 0o755, parents=True)
+            if not (control / ".gitignore").exists():
+                durable.write_file(control / ".gitignore", b"*\n", 0o644)
+        return cls(project, create_store(store_directory, TABLES), store_directory / "locks")
+
+    @classmethod
+    def open(cls, project: Path, *, read_only: bool = False) -> Self:
+        """Open the store of a project.
+
+        Raises:
+            NotFound: the project has none.
+            Corrupt: it is damaged.
+        """
+        from verdog_objects.sqlite import open_store
+
+        store_directory = project / CONTROL_DIRECTORY / "store"
+        store = open_store(store_directory, TABLES, read_only=read_only)
+        return cls(project, store, store_directory / "locks")
+
+    @classmethod
+    def over(cls, store: ObjectStore, project: Path, *, locks: Path | None = None) -> Self:
+        """Return the repository of any store that was made with `tables.TABLES`."""
+        return cls(project, store, locks)
+
+    def create_run(self, header: RunHeader, *, operation: OperationDraft) -> None:
+        """Record a new run without checkpoints.
+
+        Raises:
+            InvalidInput: the id is already used in the project.
+        """
+        transaction.create_run(self.catalog, header, operation)
+
+    def has_run(self, run: str) -> bool:
+        """Return whether there is a run of this id."""
+        return self.catalog.runs.find(run) is not None
+
+    def header(self, run: RunId) -> RunHeader:
+        """Return a run's header. Raises `NotFound` when there is no such run."""
+        return self.catalog.runs.header(self.catalog.runs.get(run))
+
+    def update_header(
+        self, run: RunId, lease: Lease | None, header: RunHeader, *, operation: OperationDraft | None = None
+    ) -> None:
+        """Replace a run's header; `operation` is given when this begins a new command on the run.
+
+        Raises:
+            Conflict: the header was changed meanwhile, or the lease taken over.
+        """
+        transaction.update_header(self.catalog, run, lease, header, operation)
+
+    def lease(self, run: RunId, *, owner: str = "") -> Lease:
+        """Take the right to change a run.
+
+        Args:
+            run: the run.
+            owner: what the message of a second comer says about this process.
+
+        Raises:
+            Busy: another process holds it.
+        """
+        return take_lease(self.store, self.locks, self.catalog.runs.get(run), owner)
+
+    def is_active(self, run: RunId) -> bool:
+        """Return whether a process holds the lease of a run at this moment."""
+        return is_leased(self.locks, run)
+
+    def commit(
+        self, writer: Writer, lease: Lease, draft: CheckpointDraft, *, header: RunHeader | None = None
+    ) -> Checkpoint:
+        """Commit the next checkpoint of a run, with everything the writer staged, in one step.
+
+        Args:
+            writer: of `Repository.store`, with the manifests and values that the draft names. It is used up.
+            lease: of the run.
+            draft: what the checkpoint says.
+            header: a new header for the run, to change with it.
+
+        Raises:
+            Conflict: the lease was taken over, or the ref moved, or gc removed an object that the writer
+                skipped. Nothing was changed.
+
+        Durability: all of it when the call returned, none of it before.
+        """
+        return transaction.commit(self.catalog, writer, lease, draft, header)
+
+    def tip(self, run: RunId) -> Checkpoint | None:
+        """Return a run's latest checkpoint, or None before the first."""
+        return self.catalog.tip(self.catalog.runs.get(run).run)
+
+    def checkpoint(self, commit: CommitId) -> Checkpoint:
+        """Return the checkpoint of a commit. Raises `NotFound` when there is none."""
+        return self.catalog.index.get(commit)
+
+    def checkpoint_at(self, run: RunId, sequence: int) -> Checkpoint:
+        """Return a run's own checkpoint by its number. Raises `NotFound` when the run has none of it."""
+        tip = self.tip(run)
+        if tip is None or not 1 <= sequence <= tip.sequence:
+            last = f"its last is {tip.sequence}" if tip is not None else "it has none"
+            raise NotFound(f"run {run} has no checkpoint {sequence}: {last}")
+        return self.catalog.index.own_ancestor(tip, self.catalog.runs.get(run).number, sequence)
+
+    def record(self, checkpoint: Checkpoint) -> CheckpointRecord:
+        """Return everything a checkpoint says."""
+        return self.catalog.record(checkpoint)
+
+    def runs(self) -> list[RunListing]:
+        """Return every run, newest first."""
+        found = iter_runs(self.catalog, self.project, self.locks)
+        return sorted(found, key=lambda each: each.number, reverse=True)
+
+    def tag(self, name: TagName, commit: CommitId, *, operation: OperationDraft) -> None:
+        """Give a checkpoint a name. Raises `InvalidInput` when the name is already used."""
+        checkpoint = self.checkpoint(commit)
+        number = self.catalog.runs.get(checkpoint.run).number
+        transaction.set_mark(self.catalog, point_at(name_tag_ref(name), number, checkpoint), operation)
+
+    def remove_tag(self, name: TagName, *, operation: OperationDraft) -> None:
+        """Remove a tag. Raises `NotFound` when there is none of this name."""
+        transaction.remove_mark(self.catalog, name_tag_ref(name), operation)
+
+    def tags(self) -> dict[TagName, CommitId]:
+        """Return all tags."""
+        found = iter_refs(self.store, TAG_PREFIX)
+        return {TagName(ref.short_name): ref.commit for ref in found if ref.commit is not None}
+
+    def label(self, name: LabelName, run: RunId, *, operation: OperationDraft) -> None:
+        """Give a run a name. Raises `InvalidInput` when the name is already used."""
+        number = self.catalog.runs.get(run).number
+        transaction.set_mark(self.catalog, point_at_run(name_label_ref(name), number), operation)
+
+    def remove_label(self, name: LabelName, *, operation: OperationDraft) -> None:
+        """Remove a label. Raises `NotFound` when there is none of this name."""
+        transaction.remove_mark(self.catalog, name_label_ref(name), operation)
+
+    def labels(self) -> dict[LabelName, RunId]:
+        """Return all labels."""
+        found = iter_refs(self.store, LABEL_PREFIX)
+        return {LabelName(ref.short_name): self.catalog.runs.name(ref.run_number) for ref in found}
+
+    def close(self) -> None:
+        """Release the store's files. Safe to call twice."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        self.close()

@@ -1,0 +1,219 @@
+"""Transactions: every change of a run is objects first, then ONE swap of rows."""
+
+from verdog_objects.errors import Conflict, Corrupt, InvalidInput, NotFound
+from verdog_objects.oid import Kind, Oid
+from verdog_objects.store import Guard, PutRow, Write, Writer
+from verdog_repo.catalog import Catalog
+from verdog_repo.checkpoint import Checkpoint, derive_checkpoint, encode_row
+from verdog_repo.commitbytes import format_message
+from verdog_repo.draft import CheckpointDraft, complete
+from verdog_repo.lease import Head, Lease
+from verdog_repo.names import CommitId, LabelName, OperationId, RunId, TagName, format_commit_id
+from verdog_repo.operations import OperationDraft, RefMove, log_operation
+from verdog_repo.record import CheckpointRecord, encode_record
+from verdog_repo.refs import (
+    Ref,
+    absent,
+    log_move,
+    name_label_ref,
+    name_run_ref,
+    name_tag_ref,
+    point_at,
+    read_ref,
+)
+from verdog_repo.runs import RunHeader, encode_header
+from verdog_repo.runtable import RunRow
+from verdog_repo.tables import CHECKPOINTS, RUNS
+
+_ATTEMPTS = 8
+
+
+def create_run(catalog: Catalog, header: RunHeader, operation: OperationDraft) -> None:
+    """Record a new run without checkpoints, and the operation that made it.
+
+    Raises:
+        InvalidInput: the id is already used in the project.
+
+    Durability: all of it when the call returned.
+    """
+    for _ in range(_ATTEMPTS):
+        with catalog.store.writer() as writer:
+            row = stage_run(catalog, writer, header, None)
+            guards, writes = claim_run(catalog, row)
+            try:
+                catalog.store.apply(
+                    writer, guards=guards, writes=[*writes, log_operation(operation, row.number)]
+                )
+            except Conflict:
+                continue  # somebody took the number; if it was the id, the next round says so
+            return
+    raise Conflict("other processes make runs faster than this one can")
+
+
+def stage_run(catalog: Catalog, writer: Writer, header: RunHeader, fork_point: CommitId | None) -> RunRow:
+    """Put a new run's header and return its row.
+
+    Raises:
+        InvalidInput: the id is already used in the project.
+    """
+    for taken, what in (
+        (catalog.runs.find(header.run), "run"),
+        (read_ref(catalog.store, name_tag_ref(TagName(header.run))), "tag"),
+        (read_ref(catalog.store, name_label_ref(LabelName(header.run))), "label"),
+    ):
+        if taken is not None:
+            raise InvalidInput(f"{header.run} is already the name of a {what} in this project")
+    oid = writer.put(Kind.HEADER, encode_header(header))
+    return RunRow(header.run, catalog.runs.next_number(), oid, header.output_dir, fork_point)
+
+
+def claim_run(catalog: Catalog, row: RunRow) -> tuple[list[Guard], list[Write]]:
+    """Return the guards and writes that make a new run, while nothing else has its name."""
+    guards, writes = catalog.runs.claim(row)
+    guards.append(absent(name_tag_ref(TagName(row.run))))
+    guards.append(absent(name_label_ref(LabelName(row.run))))
+    return guards, [*writes]
+
+
+def update_header(
+    catalog: Catalog,
+    run: RunId,
+    lease: Lease | None,
+    header: RunHeader,
+    operation: OperationDraft | None,
+) -> None:
+    """Replace a run's header, and log the operation that does it.
+
+    Args:
+        catalog: the store.
+        run: the run.
+        lease: of the run; None only where no process can hold it.
+        header: the new header, of the same run.
+        operation: None while an operation that was logged before goes on.
+
+    Raises:
+        Conflict: the header was changed meanwhile, or the lease taken over.
+
+    Durability: all of it when the call returned.
+    """
+    row = catalog.runs.get(run)
+    guards = [row.guard]
+    if lease is not None:
+        guards.append(lease.guard())
+    with catalog.store.writer() as writer:
+        writes: list[Write] = [_stage_header(writer, row, header)]
+        if operation is not None:
+            tip = catalog.tip(run)
+            at = tip.commit if tip is not None else None
+            moves = (RefMove(name=name_run_ref(run), before=at, after=at),)
+            writes.append(log_operation(operation, row.number, moves))
+        catalog.store.apply(writer, guards=guards, writes=writes)
+
+
+def _stage_header(writer: Writer, row: RunRow, header: RunHeader) -> PutRow:
+    if header.run != row.run:
+        raise InvalidInput(f"the header of run {header.run} cannot be that of run {row.run}")
+    oid = writer.put(Kind.HEADER, encode_header(header))
+    return row._replace(header=oid, output_dir=header.output_dir).write
+
+
+def commit(
+    catalog: Catalog, writer: Writer, lease: Lease, draft: CheckpointDraft, header: RunHeader | None
+) -> Checkpoint:
+    """Commit a checkpoint to the run that a lease holds. See `Repository.commit`."""
+    head = lease.head if lease.head is not None else load_head(catalog, lease)
+    before = head.checkpoint
+    record = complete(
+        draft,
+        lease.run,
+        before.sequence + 1 if before is not None else 1,
+        before.record if before is not None else None,
+    )
+    checkpoint, raw = stage_commit(writer, record, before, head.raw)
+    name = name_run_ref(lease.run)
+    ref = point_at(name, lease.number, checkpoint)
+    guards = [lease.guard(), head.ref.guard if head.ref is not None else absent(name)]
+    writes = list_commit_writes(ref, checkpoint, draft.operation)
+    if header is not None:
+        row = catalog.runs.get(lease.run)
+        guards.append(row.guard)
+        writes.append(_stage_header(writer, row, header))
+    lease.head = None  # until it is known again which checkpoint is the latest
+    catalog.store.apply(writer, guards=guards, writes=writes)
+    lease.head = Head(ref, checkpoint, raw)
+    return checkpoint
+
+
+def stage_commit(
+    writer: Writer, record: CheckpointRecord, parent: Checkpoint | None, parent_raw: bytes
+) -> tuple[Checkpoint, bytes]:
+    """Put a record and return its checkpoint with the bytes of its commit, which libgit2 made too."""
+    from verdog_repo.gitobjects import write_commit  # libgit2 is loaded by the first commit, never by reading
+
+    payload = encode_record(record)
+    oid = writer.put(Kind.RECORD, payload)
+    checkpoint, raw = derive_checkpoint(record, Oid(oid), payload, parent)
+    made = write_commit(
+        payload,
+        format_message(record),
+        (parent.commit, parent_raw) if parent is not None else None,
+        checkpoint.committed_s,
+    )
+    if made != (checkpoint.commit, raw):
+        raise Corrupt(
+            f"run {record.run}: libgit2 makes commit {format_commit_id(made[0])} of checkpoint "
+            f"{record.sequence}, not {format_commit_id(checkpoint.commit)}"
+        )
+    return checkpoint, raw
+
+
+def list_commit_writes(ref: Ref, checkpoint: Checkpoint, operation: OperationId) -> list[Write]:
+    """Return the writes that make a checkpoint the latest of its run."""
+    return [
+        PutRow(table=CHECKPOINTS, row=encode_row(checkpoint, ref.run_number)),
+        ref.write,
+        log_move(ref.run_number, checkpoint.commit, checkpoint.created_us, operation),
+    ]
+
+
+def load_head(catalog: Catalog, lease: Lease) -> Head:
+    """Read the latest checkpoint of a leased run; its commit is derived again and checked."""
+    ref = read_ref(catalog.store, name_run_ref(lease.run))
+    if ref is None or ref.commit is None:
+        return Head()
+    checkpoint = catalog.tip(lease.run)
+    if checkpoint is None:
+        raise Conflict(f"the ref of run {lease.run} moved")
+    return Head(ref, checkpoint, catalog.commit_bytes(checkpoint))
+
+
+def set_mark(catalog: Catalog, mark: Ref, operation: OperationDraft) -> None:
+    """Make a tag or a label.
+
+    Raises:
+        InvalidInput: the name is already used.
+    """
+    name = mark.short_name
+    tag, label = name_tag_ref(TagName(name)), name_label_ref(LabelName(name))
+    if catalog.runs.find(name) is not None:
+        raise InvalidInput(f"{name} is already the name of a run in this project")
+    for other in (tag, label):
+        if read_ref(catalog.store, other) is not None:
+            raise InvalidInput(f"{name} is already the name of a {other.partition('s/')[0]} in this project")
+    move = RefMove(name=mark.name, before=None, after=mark.commit)
+    catalog.store.apply(
+        guards=[Guard(table=RUNS, key=(name,), expected=None), absent(tag), absent(label)],
+        writes=[mark.write, log_operation(operation, mark.run_number, (move,))],
+    )
+
+
+def remove_mark(catalog: Catalog, name: str, operation: OperationDraft) -> None:
+    """Remove a tag or a label by the name of its ref. Raises `NotFound` when there is none."""
+    mark = read_ref(catalog.store, name)
+    if mark is None:
+        raise NotFound(f"no {name.partition('s/')[0]} {name.partition('/')[2]} in this project")
+    move = RefMove(name=name, before=mark.commit, after=None)
+    catalog.store.apply(
+        guards=[mark.guard],
+        writes=[mark.removal, log_operation(operation, mark.run_number, (move,))],
+    )
