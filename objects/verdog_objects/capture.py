@@ -19,8 +19,8 @@ from verdog_objects.directories import (
     translate_os_error,
 )
 from verdog_objects.errors import VerdogError
+from verdog_objects.filereader import MODE_BITS, FileUnstable, store_file, store_link
 from verdog_objects.nodes import EMPTY_OID, MAX_KEY_BYTES, Entry, EntryKind
-from verdog_objects.reading import MODE_BITS, FileUnstable, store_file, store_link
 from verdog_objects.signatures import Signature, Signatures, compute_signature
 from verdog_objects.store import ObjectWriter
 

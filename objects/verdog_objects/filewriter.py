@@ -8,10 +8,10 @@ from verdog_objects import manifest
 from verdog_objects.chunking import decode_chunks
 from verdog_objects.directories import OPEN_DIRECTORY, Descent, split_path, translate_os_error
 from verdog_objects.errors import Corrupt, NotFound, Unavailable, VerdogError
+from verdog_objects.filereader import MODE_BITS
 from verdog_objects.nodes import Entry, EntryKind
 from verdog_objects.oid import Kind, Oid, format_oid
 from verdog_objects.paths import escape_path
-from verdog_objects.reading import MODE_BITS
 from verdog_objects.store import ObjectReader
 
 Objects = Mapping[Oid, tuple[Kind, bytes]]

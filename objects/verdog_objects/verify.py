@@ -21,10 +21,10 @@ from verdog_objects.directories import (
     translate_os_error,
 )
 from verdog_objects.errors import Corrupt, NotFound, VerdogError
+from verdog_objects.filereader import MODE_BITS, holds_chunks, read_exactly
 from verdog_objects.nodes import Entry, EntryKind
 from verdog_objects.oid import Kind, Oid, compute_oid, format_oid
 from verdog_objects.paths import escape_path
-from verdog_objects.reading import MODE_BITS, holds_chunks, read_exactly
 from verdog_objects.signatures import Signatures
 from verdog_objects.store import ObjectReader
 

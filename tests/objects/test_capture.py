@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.objects.trees import capture_all, exclude_nothing, exclude_verdog, unprivileged
-from verdog_objects import reading
+from verdog_objects import filereader
 from verdog_objects.capture import ProblemCode, capture_directories, capture_tree
 from verdog_objects.chunking import INLINE_LIMIT, decode_chunks
 from verdog_objects.errors import NotFound, Unavailable
@@ -217,7 +217,7 @@ def change_while_read(
     monkeypatch: pytest.MonkeyPatch, file: Path, times: int, data: bytes = b"y" * 5000
 ) -> None:
     """Rewrite a file in the middle of each of the first attempts to read it."""
-    original = reading.read_exactly
+    original = filereader.read_exactly
     left = [times]
 
     def read_exactly(opened: int, size_bytes: int) -> bytes:
@@ -227,7 +227,7 @@ def change_while_read(
             file.write_bytes(data)
         return found + original(opened, size_bytes - len(found))
 
-    monkeypatch.setattr(reading, "read_exactly", read_exactly)
+    monkeypatch.setattr(filereader, "read_exactly", read_exactly)
 
 
 def test_a_file_that_changes_while_it_is_read_is_read_again(
@@ -280,7 +280,7 @@ def test_a_large_file_within_one_coarse_tick_is_read_twice(
 
     def read(opened: int, count: int) -> bytes:
         found = original(opened, count)
-        if left[0] and count == reading.READ_BYTES:
+        if left[0] and count == filereader.READ_BYTES:
             left[0] -= 1
             file.write_bytes(b"y" * size_bytes)
         return found
