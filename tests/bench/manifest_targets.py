@@ -1,6 +1,6 @@
 """How many bytes and nodes a loop of commits costs, for targets of entries per node (decision record 0001).
 
-Run by hand: `python -m tests.bench.manifest_targets [visits]`. Prints a table in Markdown.
+Run by hand: `python -m tests.bench.manifest_targets [visits [files per visit]]`. Prints a table in Markdown.
 """
 
 import random
@@ -15,7 +15,7 @@ from verdog_objects.compression import compress
 from verdog_objects.manifest import EMPTY_OID, Entry, EntryKind
 from verdog_objects.oid import Kind, Oid, compute_oid
 
-TARGETS = (3, 4, 5, 6, 8, 12, 16, 32, 64)
+TARGETS = (4, 6, 8, 10, 12, 16, 32, 64)
 LOOPS = (
     (b"work", b"tick"),
     (b"plan", b"build"),
@@ -59,8 +59,8 @@ class Cost(NamedTuple):
     cold_reads: float
 
 
-def run_loop(names: tuple[bytes, bytes], visits: int, rnd: random.Random) -> Cost:
-    """Commit the visits of a loop of two nodes; each leaves a directory, a file and three state values."""
+def run_loop(names: tuple[bytes, bytes], visits: int, files: int, rnd: random.Random) -> Cost:
+    """Commit the visits of a loop of two nodes; each leaves a directory of files and three state values."""
 
     def value(size: int) -> Entry:
         return Entry(EntryKind.VALUE, 0, size, Oid(rnd.randbytes(32)))
@@ -77,10 +77,11 @@ def run_loop(names: tuple[bytes, bytes], visits: int, rnd: random.Random) -> Cos
         name = names[visit % 2]
         directory = b"%s\x00%06d" % (name, visit // 2 + 1)
         before = tree.stored_bytes + state.stored_bytes
-        file = Entry(EntryKind.FILE, 0o644, 1024, Oid(rnd.randbytes(32)))
-        artifacts = manifest.update(
-            tree_writer, artifacts, {directory: DIRECTORY, directory + b"\x00out.bin": file}
-        )
+        outputs = {directory: DIRECTORY}
+        for number in range(files):
+            name_of_file = b"\x00out.bin" if files == 1 else b"\x00out-%d.bin" % number
+            outputs[directory + name_of_file] = Entry(EntryKind.FILE, 0o644, 1024, Oid(rnd.randbytes(32)))
+        artifacts = manifest.update(tree_writer, artifacts, outputs)
         changes = {b"transit": value(300), b"node:" + name: value(100), b"frame:0": value(80)}
         values = manifest.update(state_writer, values, changes)
         costs.append(tree.stored_bytes + state.stored_bytes - before)
@@ -99,13 +100,13 @@ def run_loop(names: tuple[bytes, bytes], visits: int, rnd: random.Random) -> Cos
     )
 
 
-def main(visits: int) -> None:
+def main(visits: int, files: int) -> None:
     """Print one row for each target, each the mean of all loops."""
     print("| target | tree nodes | bytes | state nodes | bytes | both | last 100 | worst | us | reads |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for target in TARGETS:
         with patch.object(nodes, "_THRESHOLD", 2**32 // target):
-            runs = [run_loop(names, visits, random.Random(index)) for index, names in enumerate(LOOPS)]
+            runs = [run_loop(names, visits, files, random.Random(index)) for index, names in enumerate(LOOPS)]
         cost = Cost(*[mean(column) for column in zip(*runs, strict=True)])
         print(
             f"| {target} | {cost.tree_nodes:.2f} | {cost.tree_bytes:.0f} | {cost.state_nodes:.2f}"
@@ -116,4 +117,5 @@ def main(visits: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
+    numbers = [int(text) for text in sys.argv[1:]]
+    main(numbers[0] if numbers else 10_000, numbers[1] if len(numbers) > 1 else 1)
