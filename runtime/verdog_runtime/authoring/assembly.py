@@ -107,7 +107,8 @@ def _define(draft: Draft, instances: dict[str, Instance], instance: Instance) ->
         if call is not None and isinstance(node, NodeDefinition):
             operation = _define_call(draft, call, instances)
             if draft.instances:
-                node = instance.aliases[id(node)] = copy(node)
+                handle, node = node, copy(node)
+                instance.aliases[id(handle)] = node
             object.__setattr__(node, "operation", operation)
         nodes.append(node)
     edges = tuple(edge.define(instance.aliases) for edge in draft.edges.values())

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast, overload
 from verdog_runtime.declarations.graph import FeatureDefinition, NodeDefinition
 from verdog_runtime.declarations.keys import StateKey
 from verdog_runtime.declarations.state import FeatureState as DeclaredFeatureState
-from verdog_runtime.declarations.state import viewed_state
+from verdog_runtime.declarations.state import WorkflowState, viewed_state
 
 StateT = TypeVar("StateT")
 ValueT = TypeVar("ValueT")
@@ -32,6 +32,14 @@ class FeatureState(DeclaredFeatureState[object]):
         """Make a view of a graph without nodes and features."""
         super().__init__()
         object.__setattr__(self, "_aliases", _NO_ALIASES)
+
+    @classmethod
+    def over(cls, state: WorkflowState[object], /) -> "FeatureState":
+        """Internal. Return the view of a state that a feature node's function gets."""
+        view = cls.__new__(cls)
+        object.__setattr__(view, "_state", state)
+        object.__setattr__(view, "_aliases", _NO_ALIASES)
+        return view
 
     @overload
     def get(self, key: FeatureDefinition[ValueT, object], /) -> ValueT: ...
@@ -70,7 +78,6 @@ class FeatureState(DeclaredFeatureState[object]):
 
 def view_features(state: DeclaredFeatureState[object], aliases: Aliases = _NO_ALIASES) -> FeatureState:
     """Internal. Return a view with the authors' methods over the same state."""
-    view = FeatureState.__new__(FeatureState)
-    object.__setattr__(view, "_state", viewed_state(state))
+    view = FeatureState.over(viewed_state(state))
     object.__setattr__(view, "_aliases", aliases)
     return view

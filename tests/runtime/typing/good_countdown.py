@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-
-from typing_extensions import assert_type
+from typing import assert_type
 
 from verdog_runtime.authoring import (
     Context,
