@@ -36,8 +36,10 @@ succeed = lambda value, state, context, /: Success[int, State](output=1, state=s
 graph = GraphDefinition[int, int, None, Scope](
     id="demo.flow.main", params_type=int | None, nodes=(work,), features=(left,),
     enter=PortDefinition(id="enter"), exit=PortDefinition(id="exit"), failure=PortDefinition(id="failure"),
-    edges=(EdgeDefinition(id="a", source="enter", target="work", visit=VisitDefinition(implementation=succeed)),
-           EdgeDefinition(id="b", source="work", target="exit")),
+    edges=(
+        EdgeDefinition(id="a", source="enter", target="work", visit=VisitDefinition(implementation=succeed)),
+        EdgeDefinition(id="b", source="work", target="exit"),
+    ),
 )
 validate_graph(graph)
 state = initial_workflow_state(graph)
