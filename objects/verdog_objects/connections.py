@@ -4,41 +4,93 @@ import contextlib
 import ctypes
 import os
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Protocol, cast
 from urllib.parse import quote
 
 import apsw
 
 from verdog_objects.errors import Busy, Corrupt, InvalidInput, Unavailable, VerdogError
+from verdog_objects.store import Value
 
-BUSY_TIMEOUT_MS = 10_000
+BUSY_TIMEOUT_S = 10.0
 WAL_LIMIT_BYTES = 64 << 20
-WAL_CHECKPOINT_PAGES = 1000
+WAL_CHECKPOINT_PAGES = 4000
+CACHE_KIB = 16 << 10
 
 _PRAGMAS = f"""
 PRAGMA synchronous = FULL;
 PRAGMA journal_size_limit = {WAL_LIMIT_BYTES};
 PRAGMA wal_autocheckpoint = {WAL_CHECKPOINT_PAGES};
+PRAGMA cache_size = -{CACHE_KIB};
 PRAGMA trusted_schema = OFF;
 PRAGMA cell_size_check = ON;
 """
+_FIRST_PAUSE_S = 0.0002
+_LONGEST_PAUSE_S = 0.005
 
 _CORRUPT = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.MismatchError, apsw.ConstraintError)
 
 
-def translate(error: apsw.Error, path: Path) -> VerdogError:
+class Cursor(Protocol):
+    """The rows of one statement. Fetch all of them at once: an open cursor keeps the WAL growing."""
+
+    def fetchone(self) -> tuple[Value, ...] | None:
+        """Return the only row that is wanted."""
+        ...
+
+    def fetchall(self) -> list[tuple[Value, ...]]:
+        """Return all rows."""
+        ...
+
+
+class Database(Protocol):
+    """What the store uses of a connection."""
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+        ...
+
+    def execute(self, statements: str, bindings: Sequence[Value] = ()) -> Cursor:
+        """Run a statement."""
+        ...
+
+    def executemany(self, statements: str, sequenceofbindings: Iterable[Sequence[Value]]) -> Cursor:
+        """Run a statement for each of many bindings."""
+        ...
+
+    def changes(self) -> int:
+        """Return how many rows the last statement changed."""
+        ...
+
+    def last_insert_rowid(self) -> int:
+        """Return the number of the row that was inserted last."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...
+
+
+def translate(error: Exception, path: Path) -> VerdogError:
     """Return the house error for one of the database's."""
-    if isinstance(error, (apsw.BusyError, apsw.LockedError)):
-        return Busy(f"{path} is in use by another process")
-    if isinstance(error, apsw.FullError):
-        return Unavailable(f"{path}: the disk is full")
-    if isinstance(error, _CORRUPT):
-        return Corrupt(f"{path} is damaged: {error}")
-    if isinstance(error, apsw.ConnectionClosedError):
-        return InvalidInput(f"{path} was closed")
-    return Unavailable(f"{path}: {error}")
+    match error:
+        case apsw.BusyError() | apsw.LockedError():
+            return Busy(f"{path} is in use by another process")
+        case apsw.FullError():
+            return Unavailable(f"{path}: the disk is full")
+        case apsw.ConnectionClosedError():
+            return InvalidInput(f"{path} was closed")
+        case UnicodeDecodeError():
+            return Corrupt(f"{path} is damaged: it holds text that is not UTF-8")
+        case _ if isinstance(error, _CORRUPT):
+            return Corrupt(f"{path} is damaged: {error}")
+        case _:
+            return Unavailable(f"{path}: {error}")
 
 
 class Port:
@@ -55,7 +107,7 @@ class Port:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None:
-        if isinstance(error, apsw.Error):
+        if isinstance(error, (apsw.Error, UnicodeDecodeError)):
             raise translate(error, self._path) from error
 
 
@@ -65,7 +117,7 @@ class Connections:
     Attributes:
         path: the database file.
         read_only: whether connections refuse to write.
-        immutable: whether the file cannot change, so that no lock and no shared memory is used.
+        immutable: whether the file cannot change, so that neither locks nor shared memory are used.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False, immutable: bool = False) -> None:
@@ -78,39 +130,39 @@ class Connections:
     def _reset(self) -> None:
         self._pid = os.getpid()
         self._local = threading.local()
-        self._opened: list[tuple[threading.Thread, apsw.Connection]] = []
+        self._opened: list[tuple[threading.Thread, Database]] = []
         self._lock = threading.Lock()
         self._write_lock = threading.Lock()
 
-    def get(self) -> apsw.Connection:
+    def get(self) -> Database:
         """Return the calling thread's connection."""
         if self._pid != os.getpid():
             self._leave_parent()
-        connection: apsw.Connection | None = getattr(self._local, "connection", None)
+        connection: Database | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = self._local.connection = self._open()
         return connection
 
-    def _open(self) -> apsw.Connection:
+    def _open(self) -> Database:
         if self._closed:
             raise InvalidInput(f"{self.path} was closed")
         connection = open_database(self.path, read_only=self.read_only, immutable=self.immutable)
         with self._lock:
-            alive = [pair for pair in self._opened if pair[0].is_alive()]
             for thread, other in self._opened:
                 if not thread.is_alive():
                     other.close()
+            alive = [pair for pair in self._opened if pair[0].is_alive()]
             self._opened = [*alive, (threading.current_thread(), connection)]
         return connection
 
     def _leave_parent(self) -> None:
-        """Forget, without closing them, connections that belong to the process this one was forked from."""
+        """Forget the connections of the process this one was forked from: closing would touch its locks."""
         for _, connection in self._opened:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
         self._reset()
 
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[apsw.Connection]:
+    def transaction(self) -> Generator[Database]:
         """Run a block in one write transaction, which an exception rolls back.
 
         Durability: everything the block wrote, once the block was left without an exception.
@@ -118,7 +170,7 @@ class Connections:
         if self.read_only:
             raise Unavailable(f"{self.path} was opened for reading only")
         connection = self.get()
-        if not self._write_lock.acquire(timeout=BUSY_TIMEOUT_MS / 1000):
+        if not self._write_lock.acquire(timeout=BUSY_TIMEOUT_S):
             raise Busy(f"{self.path} is in use by another thread")
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -144,26 +196,39 @@ class Connections:
         self._local = threading.local()
 
 
-def open_database(
-    path: Path,
-    *,
-    read_only: bool,
-    immutable: bool = False,
-    prepare: Callable[[apsw.Connection], None] | None = None,
-) -> apsw.Connection:
+def open_database(path: Path, *, read_only: bool, immutable: bool = False) -> Database:
     """Open the database file, which must exist, and set what holds for each connection."""
     flags = apsw.SQLITE_OPEN_URI | (apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE)
-    uri = f"file:{quote(os.fspath(path))}" + ("?immutable=1" if immutable else "")
+    uri = f"file:{quote(os.fsencode(path.absolute()))}" + ("?immutable=1" if immutable else "")
     connection = apsw.Connection(uri, flags=flags)
     try:
-        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-        connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-        connection.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0)
-        connection.config(apsw.SQLITE_DBCONFIG_DQS_DDL, 0)
-        if prepare is not None:
-            prepare(connection)
-        connection.execute(_PRAGMAS).fetchall()
+        connection.set_busy_handler(_wait_busy())
+        for option, value in (
+            (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1),
+            (apsw.SQLITE_DBCONFIG_DQS_DML, 0),
+            (apsw.SQLITE_DBCONFIG_DQS_DDL, 0),
+        ):
+            connection.config(option, value)
+        database = cast("Database", connection)
+        database.execute(_PRAGMAS).fetchall()
     except BaseException:
         connection.close()
         raise
-    return connection
+    return database
+
+
+def _wait_busy() -> Callable[[int], bool]:
+    """Return a handler that waits for a lock in short pauses: commits hold it for less than a millisecond."""
+    deadline = 0.0
+
+    def wait(calls: int) -> bool:
+        nonlocal deadline
+        now = time.monotonic()
+        if calls == 0:
+            deadline = now + BUSY_TIMEOUT_S
+        if now >= deadline:
+            return False
+        time.sleep(min(_FIRST_PAUSE_S * (calls + 1), _LONGEST_PAUSE_S))
+        return True
+
+    return wait

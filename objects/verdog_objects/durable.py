@@ -1,13 +1,13 @@
 """Durable changes of the disk: the only module that syncs, renames, links, unlinks and makes directories.
 
-Every operation goes through one replaceable `Disk`, so that a test can stop the process at operation k, for every k.
+Every operation goes through one replaceable `Disk`, so that a test can stop it at operation k, for every k.
 """
 
 import contextlib
 import ctypes
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
 from verdog_objects.errors import Unavailable
@@ -76,7 +76,7 @@ def current_disk() -> Disk:
 
 
 @contextlib.contextmanager
-def replaced(disk: Disk) -> Iterator[None]:
+def replaced(disk: Disk) -> Generator[None]:
     """Use other primitives, in every thread, until the block ends. For tests."""
     before = _SWITCH.disk
     _SWITCH.disk = disk
@@ -167,7 +167,7 @@ def rename(source: Path, target: Path) -> None:
 
 
 def publish(source: Path, target: Path) -> bool:
-    """Give a finished file its name, unless that is taken, and drop the temporary one; return whether it was free.
+    """Give a finished file its name unless that is taken, drop the temporary one, return whether it was free.
 
     Durability: once the call returned.
     """
@@ -217,7 +217,7 @@ def make_directory(path: Path, mode: int = DIRECTORY_MODE, *, parents: bool = Fa
 
 
 def start_writeback(fd: int, offset: int, size_bytes: int) -> None:
-    """Ask the system to begin to write a range to the disk, without waiting. A hint, it makes nothing durable."""
+    """Ask the system to begin to write a range to the disk. A hint: it promises nothing."""
     if _SYNC_FILE_RANGE is not None:
         _SYNC_FILE_RANGE(fd, offset, size_bytes, _SYNC_FILE_RANGE_WRITE)
 
@@ -225,11 +225,13 @@ def start_writeback(fd: int, offset: int, size_bytes: int) -> None:
 _SYNC_FILE_RANGE_WRITE = 2
 
 
-def _find_syscall(
-    name: str, argument_types: Sequence[type[ctypes.c_int] | type[ctypes.c_uint] | type[ctypes.c_int64]]
-):  # type: ignore[no-untyped-def]
+_CType = type[ctypes.c_int] | type[ctypes.c_uint] | type[ctypes.c_int64]
+
+
+def _find_function(name: str, argument_types: Sequence[_CType]) -> Callable[..., int] | None:
+    """Return a function of the C library that Python does not offer, where the system has it."""
     try:
-        function = getattr(ctypes.CDLL(None, use_errno=True), name)
+        function = ctypes.CDLL(None, use_errno=True)[name]
     except (AttributeError, OSError):
         return None
     function.argtypes = list(argument_types)
@@ -237,8 +239,8 @@ def _find_syscall(
     return function
 
 
-_SYNCFS = _find_syscall("syncfs", [ctypes.c_int])
-_SYNC_FILE_RANGE = _find_syscall(
+_SYNCFS = _find_function("syncfs", [ctypes.c_int])
+_SYNC_FILE_RANGE = _find_function(
     "sync_file_range", [ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint]
 )
 
@@ -252,7 +254,7 @@ def _syncfs(fd: int) -> None:
 
 
 @contextlib.contextmanager
-def translated(path: Path | None) -> Iterator[None]:
+def translated(path: Path | None) -> Generator[None]:
     """Turn the system's errors into `Unavailable`, naming the path."""
     try:
         yield

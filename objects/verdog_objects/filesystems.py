@@ -5,15 +5,15 @@ from pathlib import Path
 
 NETWORK_TYPES = frozenset(
     {
-        "9p", "acfs", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "glusterfs", "gpfs", "lustre", "ncpfs",
-        "nfs", "nfs4", "orangefs", "pvfs2", "smb2", "smb3", "smbfs", "virtiofs", "wekafs",
+        "9p", "acfs", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "glusterfs", "gpfs", "lustre",
+        "ncpfs", "nfs", "nfs4", "orangefs", "pvfs2", "smb2", "smb3", "smbfs", "virtiofs", "wekafs",
     }
 )  # fmt: skip
 
 _NETWORK_FUSE = frozenset(
     {
-        "ceph", "curlftpfs", "davfs2", "gcsfuse", "glusterfs", "goofys", "juicefs", "mfs", "moosefs", "quobyte",
-        "rclone", "s3fs", "s3ql", "seaweedfs", "smbnetfs", "sshfs",
+        "ceph", "curlftpfs", "davfs2", "gcsfuse", "glusterfs", "goofys", "juicefs", "mfs", "moosefs",
+        "quobyte", "rclone", "s3fs", "s3ql", "seaweedfs", "smbnetfs", "sshfs",
     }
 )  # fmt: skip
 
@@ -24,7 +24,7 @@ def is_writable(directory: Path) -> bool:
 
 
 def is_network(path: Path) -> bool:
-    """Return whether a path is on a file system that other hosts may change. False where the system does not tell."""
+    """Return whether a path is on a file system that other hosts may change; False where unknown."""
     try:
         mounts = Path("/proc/self/mountinfo").read_bytes()
     except OSError:

@@ -1,7 +1,7 @@
 """Advisory locks on files, each with a record of its owner.
 
-The lock is the kernel's (`flock`): it ends with its process, so a dead owner never blocks. The record in the file is
-only for the message that a second comer gets.
+The lock is the kernel's (`flock`): it ends with its process, so a dead owner never blocks. The record in the
+file is only for the message that a second comer gets.
 """
 
 import contextlib
@@ -125,7 +125,7 @@ def is_locked(path: Path) -> bool:
 
 
 def read_owner(path: Path) -> Owner | None:
-    """Return the owner that a lock file names, or None when it names none. It may be dead: see `is_locked`."""
+    """Return the owner that a lock file names, or None. It may be dead: see `is_locked`."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:

@@ -26,13 +26,7 @@ class MemoryStore:
     def get(self, kind: Kind, oid: Oid) -> bytes:
         """Return an object's payload."""
         rows.check_oid(oid)
-        with self._lock:
-            found = self._objects.get(oid)
-        if found is None:
-            raise NotFound(f"no object {format_oid(oid)}")
-        if found[0] is not kind:
-            raise Corrupt(f"object {format_oid(oid)} is a {found[0].name}, not a {kind.name}", paths=[oid])
-        return found[1]
+        return _open(kind, oid, self.stored(oid))
 
     def get_many(self, oids: Sequence[Oid]) -> dict[Oid, tuple[Kind, bytes]]:
         """Return the objects that exist."""
@@ -144,6 +138,14 @@ class MemoryStore:
         """Do nothing: there is nothing to release."""
 
 
+def _open(kind: Kind, oid: Oid, found: tuple[Kind, bytes] | None) -> bytes:
+    if found is None:
+        raise NotFound(f"no object {format_oid(oid)}")
+    if found[0] is not kind:
+        raise Corrupt(f"object {format_oid(oid)} is a {found[0].name}, not a {kind.name}", paths=[oid])
+    return found[1]
+
+
 def _matches(query: Query, row: Row) -> bool:
     position = query.table.position
     if any(row[position(name)] != value for name, value in query.equal):
@@ -183,10 +185,8 @@ class MemoryWriter:
     def get(self, kind: Kind, oid: Oid) -> bytes:
         """Return the payload of a staged or stored object."""
         self._check_open()
-        staged = self._staged.get(oid)
-        if staged is not None and staged[0] is kind:
-            return staged[1]
-        return self._store.get(kind, oid)
+        rows.check_oid(oid)
+        return _open(kind, oid, self._staged.get(oid) or self._store.stored(oid))
 
     def take(self, store: MemoryStore) -> tuple[dict[Oid, tuple[Kind, bytes]], set[Oid]]:
         """Hand over what was staged, once, to the store that this writer belongs to."""

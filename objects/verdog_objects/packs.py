@@ -1,7 +1,7 @@
 """Packs: files of stored bytes, one after another, that rows of the database locate.
 
-A pack knows nothing of what it holds. Bytes after the end that the database has committed are garbage of a writer
-that was stopped, and the next writer cuts them off.
+A pack knows nothing of what it holds. Bytes after the end that the database has committed are garbage of a
+writer that was stopped, and the next writer cuts them off.
 """
 
 import contextlib
@@ -47,6 +47,7 @@ class PackAppender:
         self.committed = committed
         self.end = committed
         self._fd = fd
+        self._pid = os.getpid()
         self._buffers: list[bytes] = []
         self._buffered = 0
         self._synced = committed
@@ -67,7 +68,8 @@ class PackAppender:
     def read(self, start: int, length: int) -> bytes:
         """Return bytes that were appended."""
         self._flush()
-        return _read_range(self._fd, start, length)
+        with durable.translated(None):
+            return _read_range(self._fd, start, length)
 
     def sync(self) -> None:
         """Make everything that was appended durable."""
@@ -80,14 +82,18 @@ class PackAppender:
         """Note that the database has committed everything that was appended so far."""
         self.committed = self.end
 
-    def release(self) -> None:
-        """Cut off what was not committed and let other writers take the pack."""
+    def release(self, *, cut: bool = True) -> None:
+        """Let other writers take the pack, and cut off what was not committed. A forked child only lets go.
+
+        Args:
+            cut: false when it is not known what was committed; then the next writer cuts.
+        """
         fd, self._fd = self._fd, -1
         if fd < 0:
             return
         self._buffers.clear()
         try:
-            if self.end > self.committed:
+            if cut and self.end > self.committed and self._pid == os.getpid():
                 with contextlib.suppress(OSError):  # the next writer cuts it off
                     durable.current_disk().truncate(fd, self.committed)
         finally:

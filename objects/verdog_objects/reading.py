@@ -1,150 +1,75 @@
-"""A file's content: read into a writer only if it held still, compared by chunks with what was recorded."""
+"""Reading stored objects: nothing leaves here whose bytes do not hash to its id."""
 
-import os
-import stat
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from verdog_objects.chunking import INLINE_LIMIT, Chunker, encode_chunks
-from verdog_objects.directories import OPEN_FILE
-from verdog_objects.nodes import Entry, EntryKind
-from verdog_objects.oid import Kind, Oid, compute_oid
-from verdog_objects.signatures import is_settled
-from verdog_objects.store import ObjectWriter
+import apsw
 
-READ_BYTES = 1 << 20
-_RETRY_PAUSES_S = (0.002, 0.01, 0.05, 0)
-_TICK_NS = 20_000_000
-MODE_BITS = 0o7777
+from verdog_objects import objecttable
+from verdog_objects.compression import decompress
+from verdog_objects.connections import Connections
+from verdog_objects.errors import Corrupt, NotFound, VerdogError
+from verdog_objects.objecttable import StoredObject
+from verdog_objects.oid import Kind, Oid, compute_oid, format_oid
+from verdog_objects.packs import PackReader
 
 
-class FileUnstable(Exception):
-    """The file changed during each attempt to read it, or something else took its place."""
+class StoredReader:
+    """Reads objects from rows and packs, checks them, and quarantines those that are damaged."""
 
+    def __init__(self, connections: Connections, packs: PackReader) -> None:
+        self._connections = connections
+        self._packs = packs
 
-def store_file(
-    writer: ObjectWriter, directory: int, name: bytes, clock: Callable[[], int]
-) -> tuple[Entry, os.stat_result, int]:
-    """Put a file's content and return its entry, its stat and when the reading began.
+    def get(self, kind: Kind, oid: Oid) -> bytes:
+        """Return the payload of one object of a kind."""
+        found = objecttable.find_object(self._connections.get(), oid)
+        if found is None:
+            raise NotFound(f"no object {format_oid(oid)}")
+        payload = self._read(found)
+        if found.kind != kind:
+            name = Kind(found.kind).name
+            raise Corrupt(f"object {format_oid(oid)} is a {name}, not a {kind.name}", paths=[oid])
+        return payload
 
-    What is recorded is content that the file really had at one moment, as far as writes through write(2) go:
-    its size and times are compared before and after, and a file so fresh that another write might have left
-    the same times is read twice. Stores through mmap can leave the times alone and go unseen.
+    def get_many(self, oids: Sequence[Oid]) -> dict[Oid, tuple[Kind, bytes]]:
+        """Return kind and payload of those objects that exist."""
+        found = objecttable.find_objects(self._connections.get(), oids)
+        return {each.oid: (Kind(each.kind), self._read(each)) for each in found}
 
-    Args:
-        writer: where the blob, or the chunks and their list, go.
-        directory: a descriptor of the directory that holds it.
-        name: its name there.
-        clock: the time in nanoseconds.
+    def _read(self, found: StoredObject) -> bytes:
+        reason = "its bytes do not match its id"
+        try:
+            codec = found.codec if found.codec >= 0 else -1 - found.codec
+            payload = decompress(codec, self._read_stored(found), found.size)
+            if compute_oid(Kind(found.kind), payload) == found.oid:
+                return payload
+        except Corrupt as error:
+            reason = str(error)
+        except (TypeError, ValueError):
+            reason = "its row is malformed"
+        self._quarantine(found)
+        raise Corrupt(f"object {format_oid(found.oid)} is damaged: {reason}", paths=[found.oid])
 
-    Raises:
-        FileUnstable: it changed during each attempt, or is no regular file.
-        OSError: it could not be opened or read.
-    """
-    for pause_s in _RETRY_PAUSES_S:
-        stored = _attempt(writer, directory, name, clock)
-        if stored is not None:
-            return stored
-        time.sleep(pause_s)
-    raise FileUnstable("kept changing while it was read")
+    def _read_stored(self, found: StoredObject) -> bytes:
+        if found.pack is None:
+            return found.data or b""
+        name = objecttable.read_pack_name(self._connections.get(), found.pack)
+        if name is None or found.start is None or found.length is None:
+            raise Corrupt("its location names no pack")
+        try:
+            return self._packs.read(name, found.start, found.length)
+        except FileNotFoundError as error:  # perhaps it was rewritten into another pack meanwhile
+            moved = objecttable.find_object(self._connections.get(), found.oid)
+            if moved is not None and moved.pack != found.pack:
+                return self._read_stored(moved)
+            raise Corrupt(f"pack {name} is missing") from error
 
-
-def store_link(
-    writer: ObjectWriter, directory: int, name: bytes, clock: Callable[[], int]
-) -> tuple[Entry, os.stat_result, int]:
-    """Put a symbolic link's target and return what `store_file` returns for a file.
-
-    Raises:
-        FileUnstable: it is a link no longer.
-        OSError: it could not be read.
-    """
-    read_ns = clock()
-    status = os.stat(name, dir_fd=directory, follow_symlinks=False)
-    if not stat.S_ISLNK(status.st_mode):
-        raise FileUnstable("was replaced by something else while it was read")
-    target = os.readlink(name, dir_fd=directory)
-    return Entry(EntryKind.SYMLINK, 0o777, len(target), writer.put(Kind.BLOB, target)), status, read_ns
-
-
-def holds_chunks(file: int, chunks: Sequence[tuple[Oid, int]]) -> bool:
-    """Return whether a file, read from where it stands, is exactly these chunks."""
-    return all(
-        compute_oid(Kind.CHUNK, read_exactly(file, length)) == oid for oid, length in chunks
-    ) and not os.read(file, 1)
-
-
-def read_exactly(file: int, size_bytes: int) -> bytes:
-    """Return the next bytes of a file: fewer than asked for only at its end."""
-    data = os.read(file, size_bytes)
-    if not data or len(data) == size_bytes:
-        return data
-    parts = [data]
-    missing = size_bytes - len(data)
-    while missing:
-        data = os.read(file, missing)
-        if not data:
-            break
-        parts.append(data)
-        missing -= len(data)
-    return b"".join(parts)
-
-
-def _attempt(
-    writer: ObjectWriter, directory: int, name: bytes, clock: Callable[[], int]
-) -> tuple[Entry, os.stat_result, int] | None:
-    file = os.open(name, OPEN_FILE, dir_fd=directory)
-    try:
-        before = os.fstat(file)
-        if not stat.S_ISREG(before.st_mode):
-            raise FileUnstable("was replaced by something else while it was read")
-        read_ns = clock()
-        store = _store_small if before.st_size <= INLINE_LIMIT else _store_large
-        oid = store(writer, file, before, read_ns)
-        if oid is None:
-            return None
-        return Entry(EntryKind.FILE, before.st_mode & MODE_BITS, before.st_size, oid), before, read_ns
-    finally:
-        os.close(file)
-
-
-def _store_small(writer: ObjectWriter, file: int, before: os.stat_result, read_ns: int) -> Oid | None:
-    size_bytes = before.st_size
-    data = read_exactly(file, size_bytes + 1)
-    if len(data) != size_bytes:
-        return None
-    if not is_settled(before, read_ns) and os.pread(file, size_bytes + 1, 0) != data:
-        return None
-    return writer.put(Kind.BLOB, data) if _held_still(before, os.fstat(file)) else None
-
-
-def _store_large(writer: ObjectWriter, file: int, before: os.stat_result, read_ns: int) -> Oid | None:
-    coarse = before.st_ctime_ns % 1_000_000_000 == 0
-    age_ns = read_ns - before.st_ctime_ns
-    if not coarse and 0 <= age_ns < _TICK_NS:
-        time.sleep((_TICK_NS - age_ns) / 1e9)  # from now on every write gets a later time
-    size_bytes = before.st_size
-    chunker = Chunker()
-    chunks: list[tuple[Oid, int]] = []
-    read_bytes = 0
-    while read_bytes <= size_bytes:
-        data = os.read(file, READ_BYTES)
-        if not data:
-            break
-        read_bytes += len(data)
-        chunks += [(writer.put(Kind.CHUNK, each), len(each)) for each in chunker.feed(data)]
-    if read_bytes != size_bytes or not _held_still(before, os.fstat(file)):
-        return None
-    chunks += [(writer.put(Kind.CHUNK, each), len(each)) for each in chunker.finish()]
-    if coarse and not is_settled(before, read_ns):
-        os.lseek(file, 0, os.SEEK_SET)
-        if not holds_chunks(file, chunks):
-            return None
-    return writer.put(Kind.CHUNKS, encode_chunks(chunks))
-
-
-def _held_still(before: os.stat_result, after: os.stat_result) -> bool:
-    return (
-        before.st_ctime_ns == after.st_ctime_ns
-        and before.st_mtime_ns == after.st_mtime_ns
-        and before.st_size == after.st_size
-    )
+    def _quarantine(self, found: StoredObject) -> None:
+        """Have the next writer that has the object store it again. Where we cannot write, nothing happens."""
+        if found.codec < 0 or self._connections.read_only:
+            return
+        try:
+            with self._connections.transaction() as connection:
+                objecttable.quarantine_object(connection, found.oid)
+        except (apsw.Error, VerdogError):
+            return

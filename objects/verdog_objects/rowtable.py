@@ -1,11 +1,11 @@
 """The tables of the layer above as tables of the database: queries, guards and writes."""
+# ruff: noqa: S608  (names of tables and columns were checked, values are bound)
 
 from collections.abc import Mapping
 from typing import cast
 
-import apsw
-
 from verdog_objects import rows
+from verdog_objects.connections import Database
 from verdog_objects.errors import Conflict, Corrupt
 from verdog_objects.store import PAGE_ROWS, Guard, PutRow, Query, Row, Table, Value, Write
 
@@ -84,28 +84,27 @@ class RowTables:
         self.tables = tables
         self._statements = {name: Statements(table) for name, table in tables.items()}
 
-    def select(self, connection: apsw.Connection, query: Query) -> list[Row]:
+    def select(self, connection: Database, query: Query) -> list[Row]:
         """Return one page of rows, each with its seal checked."""
         statements = self._statements[query.table.name]
         found = connection.execute(statements.query(query), [*_bindings(query), query.limit]).fetchall()
-        stored = cast("list[Row]", found)
-        return [statements.open_row(row) for row in stored] if query.table.sealed else stored
+        return [statements.open_row(row) for row in found] if query.table.sealed else found
 
-    def count(self, connection: apsw.Connection, query: Query) -> int:
+    def count(self, connection: Database, query: Query) -> int:
         """Return how many rows match."""
         statement = f"SELECT count(*) FROM {query.table.name}{_where(query)}"
         row = connection.execute(statement, _bindings(query)).fetchone()
         return cast("int", row[0]) if row is not None else 0
 
-    def check_guard(self, connection: apsw.Connection, guard: Guard) -> None:
+    def check_guard(self, connection: Database, guard: Guard) -> None:
         """Raise `Conflict` unless a guard holds."""
         statements = self._statements[guard.table.name]
-        stored = cast("Row | None", connection.execute(statements.find, guard.key).fetchone())
+        stored = connection.execute(statements.find, guard.key).fetchone()
         found = None if stored is None else statements.open_row(stored)
         if found != guard.expected:
             raise Conflict(f"table {guard.table.name}: the row at {guard.key!r} is not as expected")
 
-    def write(self, connection: apsw.Connection, write: Write) -> None:
+    def write(self, connection: Database, write: Write) -> None:
         """Put or remove one row."""
         statements = self._statements[write.table.name]
         if isinstance(write, PutRow):
@@ -121,18 +120,18 @@ class RowTables:
             connection.execute(statements.remove, write.key)
 
     @staticmethod
-    def _last_number(connection: apsw.Connection, statements: Statements) -> int:
+    def _last_number(connection: Database, statements: Statements) -> int:
         row = connection.execute(statements.last).fetchone()
         return cast("int", row[0]) if row is not None else 0
 
-    def _keep_number(self, connection: apsw.Connection, statements: Statements) -> None:
+    def _keep_number(self, connection: Database, statements: Statements) -> None:
         """Remember the highest number that was given, so that it is not given again once its row is gone."""
         connection.execute(
             "INSERT INTO numbers VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET last = excluded.last",
             (statements.table.name, self._last_number(connection, statements)),
         )
 
-    def check_seals(self, connection: apsw.Connection, table: Table) -> list[str]:
+    def check_seals(self, connection: Database, table: Table) -> list[str]:
         """Return a sentence for each row of a sealed table that does not match its seal."""
         if not table.sealed:
             return []
@@ -142,7 +141,7 @@ class RowTables:
         offset = 0
         while True:
             statement = f"SELECT {statements.columns} FROM {table.name} ORDER BY {order} LIMIT ? OFFSET ?"
-            page = cast("list[Row]", connection.execute(statement, (PAGE_ROWS, offset)).fetchall())
+            page = connection.execute(statement, (PAGE_ROWS, offset)).fetchall()
             for stored in page:
                 try:
                     statements.open_row(stored)

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
-import apsw
-
+from verdog_objects.connections import Database
 from verdog_objects.errors import Corrupt, FormatUnsupported
 from verdog_objects.rows import SEAL_COLUMN
-from verdog_objects.store import Column, Table
+from verdog_objects.store import Column, Table, Value
 
 FORMAT = 1
 APPLICATION_ID = 0x56444F47
@@ -16,7 +16,8 @@ APPLICATION_ID = 0x56444F47
 PAGE_BYTES = 4096
 
 _OWN = {
-    "meta": """CREATE TABLE meta (name TEXT NOT NULL PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID""",
+    "meta": """CREATE TABLE meta (name TEXT NOT NULL PRIMARY KEY, value ANY NOT NULL)
+ STRICT, WITHOUT ROWID""",
     "objects": """CREATE TABLE objects (id INTEGER NOT NULL PRIMARY KEY, oid BLOB NOT NULL UNIQUE,
  kind INTEGER NOT NULL, size INTEGER NOT NULL, codec INTEGER NOT NULL,
  pack INTEGER, start INTEGER, length INTEGER, data BLOB) STRICT""",
@@ -24,7 +25,8 @@ _OWN = {
  size INTEGER NOT NULL) STRICT""",
     "sessions": """CREATE TABLE sessions (id INTEGER NOT NULL PRIMARY KEY, floor INTEGER NOT NULL,
  lock TEXT NOT NULL, since_ns INTEGER NOT NULL) STRICT""",
-    "numbers": """CREATE TABLE numbers (name TEXT NOT NULL PRIMARY KEY, last INTEGER NOT NULL) STRICT, WITHOUT ROWID""",
+    "numbers": """CREATE TABLE numbers (name TEXT NOT NULL PRIMARY KEY, last INTEGER NOT NULL)
+ STRICT, WITHOUT ROWID""",
 }
 
 
@@ -55,7 +57,7 @@ def define_schema(tables: Sequence[Table]) -> dict[str, str]:
     return statements
 
 
-def create_schema(connection: apsw.Connection, tables: Sequence[Table], uuid: str) -> None:
+def create_schema(connection: Database, tables: Sequence[Table], uuid: str) -> None:
     """Fill an empty database file in one transaction and leave it in WAL mode."""
     connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
     connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -70,14 +72,14 @@ def create_schema(connection: apsw.Connection, tables: Sequence[Table], uuid: st
     connection.execute("PRAGMA journal_mode = WAL").fetchall()
 
 
-def check_schema(connection: apsw.Connection, path: Path, tables: Sequence[Table]) -> str:
+def check_schema(connection: Database, path: Path, tables: Sequence[Table]) -> str:
     """Return the store's uuid if the file is a store with these tables.
 
     Raises:
         Corrupt: the application id, the uuid or a table is missing or different.
         FormatUnsupported: a newer version wrote the store.
     """
-    if connection.pragma("application_id") != APPLICATION_ID:
+    if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
         raise Corrupt(f"{path} is not a store: its application id is missing")
     found = {
         str(name): str(sql)
@@ -85,7 +87,8 @@ def check_schema(connection: apsw.Connection, path: Path, tables: Sequence[Table
     }
     if "meta" not in found:
         raise Corrupt(f"{path} is damaged: table meta is missing")
-    meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
+    rows = cast("list[tuple[str, Value]]", connection.execute("SELECT name, value FROM meta").fetchall())
+    meta = dict(rows)
     version, uuid = meta.get("format"), meta.get("uuid")
     if (
         not isinstance(version, int)

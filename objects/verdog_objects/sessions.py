@@ -9,15 +9,15 @@ from typing import Self, cast
 import apsw
 
 from verdog_objects import durable, locking
-from verdog_objects.connections import Connections
+from verdog_objects.connections import Connections, Database
 from verdog_objects.errors import VerdogError
 
 
 class Session:
     """A row that says: keep every object numbered above the floor, while the lock is held.
 
-    Garbage collection deletes no object that is numbered above the lowest floor of a session whose lock is held, nor
-    the highest numbered one, so that numbers only rise.
+    Garbage collection deletes no object that is numbered above the lowest floor of a session whose lock is
+    held, nor the highest numbered one, so that numbers only rise.
     """
 
     def __init__(self, number: int, lock: locking.FileLock) -> None:
@@ -46,7 +46,7 @@ class Session:
             raise
         return cls(number, lock)
 
-    def remove(self, connection: apsw.Connection) -> None:
+    def remove(self, connection: Database) -> None:
         """Remove the row, in the transaction that refers to the objects."""
         connection.execute("DELETE FROM sessions WHERE id = ?", (self._number,))
 
@@ -61,7 +61,7 @@ class Session:
         self.close()
 
 
-def list_sessions(connection: apsw.Connection, directory: Path) -> list[tuple[int, bool]]:
+def list_sessions(connection: Database, directory: Path) -> list[tuple[int, bool]]:
     """Return the floor of each session, and whether its writer lives."""
     found = connection.execute("SELECT floor, lock FROM sessions").fetchall()
     sessions = cast("list[tuple[int, str]]", found)

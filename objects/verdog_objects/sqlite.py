@@ -8,18 +8,16 @@ from pathlib import Path
 import apsw
 
 from verdog_objects import durable, objecttable, packs, rows, schema
-from verdog_objects.compression import decompress
 from verdog_objects.connections import Connections, Port, open_database
-from verdog_objects.errors import Corrupt, InvalidInput, NotFound, Unavailable, VerdogError
+from verdog_objects.errors import Corrupt, NotFound, Unavailable
 from verdog_objects.filesystems import is_network, is_writable
-from verdog_objects.objecttable import StoredObject
-from verdog_objects.oid import Kind, Oid, compute_oid, format_oid
+from verdog_objects.oid import Kind, Oid
+from verdog_objects.reading import StoredReader
 from verdog_objects.rowtable import RowTables
 from verdog_objects.store import PAGE_ROWS, Guard, ObjectInfo, Query, Row, Table, Value, Write
-from verdog_objects.writer import SqliteWriter
+from verdog_objects.writer import PACKS_NAME, SqliteWriter
 
 DATABASE_NAME = "store.db"
-PACKS_NAME = "packs"
 
 _OLDEST_SQLITE = (3, 51, 3)
 """Older ones can lose a committed transaction when a WAL is reset while another connection writes."""
@@ -42,33 +40,25 @@ class SqliteStore:
         self.port = Port(connections.path)
         self._rows = RowTables(rows.check_tables(tables))
         self._packs = packs.PackReader(directory / PACKS_NAME)
+        self._reader = StoredReader(connections, self._packs)
 
     def get(self, kind: Kind, oid: Oid) -> bytes:
         """Return an object's payload; its hash was checked."""
         rows.check_oid(oid)
         with self.port:
-            found = objecttable.find_object(self.connections.get(), oid)
-            if found is None:
-                raise NotFound(f"no object {format_oid(oid)}")
-            payload = self._read(found)
-            if found.kind != kind:
-                raise Corrupt(
-                    f"object {format_oid(oid)} is a {Kind(found.kind).name}, not a {kind.name}", paths=[oid]
-                )
-        return payload
+            return self._reader.get(kind, oid)
 
     def get_many(self, oids: Sequence[Oid]) -> dict[Oid, tuple[Kind, bytes]]:
         """Return the objects that exist, each checked against its id."""
         for oid in oids:
             rows.check_oid(oid)
         with self.port:
-            found = objecttable.find_objects(self.connections.get(), oids)
-            return {each.oid: (Kind(each.kind), self._read(each)) for each in found}
+            return self._reader.get_many(oids)
 
     def has_many(self, oids: Iterable[Oid]) -> set[Oid]:
         """Return which of the ids are stored; one whose reading failed is not."""
         with self.port:
-            return objecttable.find_stored(self.connections.get(), oids)
+            return set(objecttable.find_stored(self.connections.get(), oids))
 
     def put_many(self, objects: Sequence[tuple[Kind, bytes]]) -> list[Oid]:
         """Store objects that nothing refers to yet, durably, and return their ids."""
@@ -177,45 +167,6 @@ class SqliteStore:
                 problems += self._rows.check_seals(connection, table)
         return problems
 
-    def _read(self, found: StoredObject) -> bytes:
-        """Return a row's payload if it hashes to its id; quarantine it otherwise."""
-        codec = found.codec if found.codec >= 0 else -1 - found.codec
-        reason = "does not match its id"
-        try:
-            payload = decompress(codec, self._read_stored(found), found.size)
-            if compute_oid(Kind(found.kind), payload) == found.oid:
-                return payload
-        except Corrupt as error:
-            reason = str(error)
-        except ValueError:
-            reason = f"has the unknown kind {found.kind}"
-        self._quarantine(found)
-        raise Corrupt(f"object {format_oid(found.oid)} is damaged: {reason}", paths=[found.oid])
-
-    def _read_stored(self, found: StoredObject) -> bytes:
-        if found.pack is None:
-            return found.data or b""
-        name = objecttable.read_pack_name(self.connections.get(), found.pack)
-        if name is None or found.start is None or found.length is None:
-            raise Corrupt("its location names no pack")
-        try:
-            return self._packs.read(name, found.start, found.length)
-        except FileNotFoundError as error:
-            moved = objecttable.find_object(self.connections.get(), found.oid)
-            if moved is not None and moved.pack != found.pack:
-                return self._read_stored(moved)
-            raise Corrupt(f"pack {name} is missing") from error
-
-    def _quarantine(self, found: StoredObject) -> None:
-        """Mark an object so that the next writer that has it stores it again; without success when we may not write."""
-        if found.codec < 0 or self.connections.read_only:
-            return
-        try:
-            with self.connections.transaction() as connection:
-                objecttable.quarantine_object(connection, found.oid)
-        except (apsw.Error, VerdogError):
-            return
-
 
 def create_store(directory: Path, tables: Sequence[Table], *, allow_network: bool = False) -> SqliteStore:
     """Make a store if there is none, and open it for writing.
@@ -296,8 +247,5 @@ def _create_database(path: Path, tables: Sequence[Table]) -> None:
                 connection.close()
         durable.publish(temporary, path)
     finally:
-        for leftover in (
-            temporary,
-            *(temporary.with_name(temporary.name + end) for end in ("-wal", "-shm", "-journal")),
-        ):
-            leftover.unlink(missing_ok=True)
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            temporary.with_name(temporary.name + suffix).unlink(missing_ok=True)

@@ -1,17 +1,16 @@
-"""The writer of the SQLite store: collects a change's objects, and puts bulk ahead of the final transaction."""
+"""The writer of the SQLite store: collects a change's objects, and puts bulk ahead of its last transaction."""
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-import apsw
-
-from verdog_objects import durable, objecttable, packs, rows
+from verdog_objects import objecttable, packs, rows
 from verdog_objects.compression import compress, decompress
-from verdog_objects.connections import Connections, Port
-from verdog_objects.errors import Conflict, InvalidInput
+from verdog_objects.connections import Connections, Database, Port
+from verdog_objects.errors import Conflict, Corrupt, InvalidInput
 from verdog_objects.objecttable import StoredObject
 from verdog_objects.oid import Kind, Oid, compute_oid, format_oid
 from verdog_objects.sessions import Session
@@ -26,6 +25,9 @@ AHEAD_LIMIT_BYTES = 4 << 20
 AHEAD_LIMIT_S = 0.02
 """What one transaction ahead of the final one inserts at most, and for how long."""
 
+PACKS_NAME = "packs"
+SESSIONS_NAME = "sessions"
+
 _ROW_COST_BYTES = 256
 _SLICE_ROWS = 64
 _CONFIRM_ATTEMPTS = 3
@@ -38,7 +40,9 @@ class Context(Protocol):
     directory: Path
     port: Port
 
-    def get(self, kind: Kind, oid: Oid) -> bytes: ...
+    def get(self, kind: Kind, oid: Oid) -> bytes:
+        """Return a stored object's payload."""
+        ...
 
 
 class SqliteWriter:
@@ -54,7 +58,9 @@ class SqliteWriter:
         self._pack: packs.PackAppender | None = None
         self._pack_number = 0
         self._session: Session | None = None
+        self._tried = False
         self._open = True
+        self._pid = os.getpid()
 
     def put(self, kind: Kind, payload: bytes) -> Oid:
         """Stage one object and return its id."""
@@ -78,15 +84,22 @@ class SqliteWriter:
         """Return the payload of a staged or stored object."""
         self._check_open()
         small = self._small.get(oid)
-        if small is not None and small[0] is kind:
-            return small[1]
-        ready = self._ready.get(oid)
-        if ready is not None and ready.kind == kind:
-            data = ready.data
-            if data is None and self._pack is not None:
-                data = self._pack.read(ready.start or 0, ready.length or 0)
-            return decompress(ready.codec, data or b"", ready.size)
-        return self._store.get(kind, oid)
+        ready = self._ready.get(oid) if small is None else None
+        if small is not None:
+            staged_kind, payload = small
+        elif ready is not None:
+            staged_kind, payload = Kind(ready.kind), self._read_ready(ready)
+        else:
+            return self._store.get(kind, oid)
+        if staged_kind is not kind:
+            raise Corrupt(f"object {format_oid(oid)} is a {staged_kind.name}, not a {kind.name}", paths=[oid])
+        return payload
+
+    def _read_ready(self, ready: StoredObject) -> bytes:
+        data = ready.data
+        if data is None and self._pack is not None:
+            data = self._pack.read(ready.start or 0, ready.length or 0)
+        return decompress(ready.codec, data or b"", ready.size)
 
     def abandon(self) -> None:
         """Forget what was staged and release the pack, if one was taken."""
@@ -94,7 +107,7 @@ class SqliteWriter:
         self._small, self._ready, self._found = {}, {}, set()
         self._release_pack()
         session, self._session = self._session, None
-        if session is not None:
+        if session is not None and self._pid == os.getpid():
             session.abandon(self._store.connections)
 
     def prepare(self, store: object) -> None:
@@ -112,13 +125,14 @@ class SqliteWriter:
             if self._confirm(connection):
                 break
 
-    def insert(self, connection: apsw.Connection) -> None:
+    def insert(self, connection: Database) -> None:
         """Insert what was staged, in the final transaction.
 
         Raises:
             Conflict: an object that was found stored is gone.
         """
         self._confirm(connection)
+        self._tried = True
         objecttable.insert_objects(connection, self._ready.values())
         if self._pack is not None and self._pack.end > self._pack.committed:
             objecttable.extend_pack(connection, self._pack_number, self._pack.end)
@@ -142,7 +156,7 @@ class SqliteWriter:
             return
         pack = self._pack
         if pack is not None and pack.end >= packs.PACK_LIMIT_BYTES:
-            self._put_ahead()
+            self._insert_ahead()
             self._release_pack()
             pack = None
         if pack is None:
@@ -155,7 +169,7 @@ class SqliteWriter:
         self._row_bytes += _ROW_COST_BYTES
 
     def _take_pack(self) -> packs.PackAppender:
-        directory = self._store.directory / "packs"
+        directory = self._store.directory / PACKS_NAME
         connection = self._store.connections.get()
         for number, name in objecttable.list_open_packs(connection, packs.PACK_LIMIT_BYTES):
             taken = packs.take_pack(directory, name, _end_reader(connection, number))
@@ -173,22 +187,22 @@ class SqliteWriter:
 
     def _release_pack(self) -> None:
         pack, self._pack = self._pack, None
-        if pack is not None:
-            pack.release()
+        if pack is not None:  # whether a transaction that failed will be found after a crash is not known
+            pack.release(cut=not self._tried)
 
-    def _begin_finding(self, connection: apsw.Connection) -> None:
-        """Note the count of deletions before the first object is found stored, so that a later one is noticed."""
+    def _begin_finding(self, connection: Database) -> None:
+        """Note the count of deletions before an object is first found stored, so that later ones show."""
         if self._deletions is None:
             self._deletions = objecttable.read_deletions(connection)
 
-    def _confirm(self, connection: apsw.Connection) -> bool:
+    def _confirm(self, connection: Database) -> bool:
         """Check that what was found stored still is; return whether nothing was deleted since the last check."""
         if self._deletions is None:
             return True
         deletions = objecttable.read_deletions(connection)
         if deletions == self._deletions:
             return True
-        gone = self._found - objecttable.find_stored(connection, self._found)
+        gone = self._found - objecttable.find_stored(connection, self._found).keys()
         if gone:
             raise Conflict(
                 f"object {format_oid(min(gone))} was deleted meanwhile",
@@ -204,28 +218,33 @@ class SqliteWriter:
         self._begin_finding(connection)
         stored = objecttable.find_stored(connection, self._small)
         for oid, (kind, payload) in self._small.items():
-            if oid in stored:
+            if stored.get(oid) == len(payload):
+                self._found.add(oid)
                 self._row_bytes -= len(payload) + _ROW_COST_BYTES
             else:
                 codec, data = compress(payload)
                 self._ready[oid] = StoredObject(oid, kind, len(payload), codec, None, None, None, data)
                 self._row_bytes -= len(payload) - len(data)
-        self._found |= stored
         self._small.clear()
 
     def _put_ahead(self) -> None:
+        """Insert what was staged so far if it is much."""
+        self._stage_small()
+        if self._row_bytes > FINAL_LIMIT_BYTES:
+            self._insert_ahead()
+
+    def _insert_ahead(self) -> None:
         """Insert what was staged so far, in short transactions, protected by a session.
 
         Durability: the objects, though nothing refers to them yet.
         """
         self._stage_small()
-        if self._row_bytes <= FINAL_LIMIT_BYTES:
-            return
         connections, pack = self._store.connections, self._pack
         if self._session is None:
-            self._session = Session.begin(connections, self._store.directory / "sessions")
+            self._session = Session.begin(connections, self._store.directory / SESSIONS_NAME)
         if pack is not None:
             pack.sync()
+        self._tried = True
         pending = list(self._ready.values())
         while pending:
             with connections.transaction() as connection:
@@ -236,6 +255,7 @@ class SqliteWriter:
                 pack.commit()
             self._found.update(each.oid for each in pending[:done])
             pending = pending[done:]
+        self._tried = False
         self._ready.clear()
         self._row_bytes = 0
 
@@ -252,7 +272,7 @@ class SqliteWriter:
         self.abandon()
 
 
-def _insert_slices(connection: apsw.Connection, objects: list[StoredObject]) -> int:
+def _insert_slices(connection: Database, objects: list[StoredObject]) -> int:
     """Insert objects until one transaction has had its share; return how many."""
     deadline = time.monotonic() + AHEAD_LIMIT_S
     done = 0
@@ -267,7 +287,7 @@ def _insert_slices(connection: apsw.Connection, objects: list[StoredObject]) -> 
     return done
 
 
-def _end_reader(connection: apsw.Connection, number: int) -> Callable[[], int | None]:
+def _end_reader(connection: Database, number: int) -> Callable[[], int | None]:
     def read_end() -> int | None:
         end = objecttable.read_pack_end(connection, number)
         return end if end is not None and end < packs.PACK_LIMIT_BYTES else None
