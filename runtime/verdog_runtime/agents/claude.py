@@ -1,7 +1,6 @@
 """The built-in invoker of the Claude command."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from verdog_runtime.agents.command import refuse_invocation, require_extra_args
 from verdog_runtime.declarations.agents import AgentReply, AgentRequest, AgentSessionCapabilities
@@ -48,8 +47,9 @@ class ClaudeInvoker:
         ValueError: `extra_args` holds what the invoker sets itself.
     """
 
-    session_provider: ClassVar[str] = "claude"
-    session_capabilities: ClassVar[AgentSessionCapabilities] = AgentSessionCapabilities(fork_latest=True)
+    # Class attributes without an annotation: no fields, and what the protocol's properties can be.
+    session_provider = "claude"
+    session_capabilities = AgentSessionCapabilities(fork_latest=True)
 
     executable: str = "claude"
     model: str | None = None

@@ -1,7 +1,6 @@
 """The built-in invoker of the Codex command."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from verdog_runtime.agents.command import refuse_invocation, require_extra_args
 from verdog_runtime.declarations.agents import AgentReply, AgentRequest, AgentSessionCapabilities
@@ -43,8 +42,9 @@ class CodexInvoker:
         ValueError: `extra_args` holds what the invoker sets itself.
     """
 
-    session_provider: ClassVar[str] = "codex"
-    session_capabilities: ClassVar[AgentSessionCapabilities] = AgentSessionCapabilities(fork_latest=True)
+    # Class attributes without an annotation: no fields, and what the protocol's properties can be.
+    session_provider = "codex"
+    session_capabilities = AgentSessionCapabilities(fork_latest=True)
 
     executable: str = "codex"
     model: str | None = None
