@@ -27,8 +27,8 @@ def find_project(start: Path) -> Path:
     return here
 
 
-def relate_to_project(file: Path) -> tuple[Path, str]:
+def relate_to_project(file: Path | str) -> tuple[Path, str]:
     """Return the project of a file, and the file's POSIX path relative to it."""
-    resolved = file.resolve()
+    resolved = Path(file).resolve()
     project = find_project(resolved.parent)
     return project, resolved.relative_to(project).as_posix()

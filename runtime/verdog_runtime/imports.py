@@ -59,7 +59,7 @@ def import_file(file: Path, project: Path) -> ModuleType:
         try:
             exec(compile(source, str(file), "exec", dont_inherit=True), vars(module))
         except (Exception, SystemExit) as error:
-            raise explain_failure(error, relative, project) from _trim(error)
+            raise explain_failure(error, f"{relative} cannot be loaded", project) from _trim(error)
     return module
 
 
@@ -82,9 +82,9 @@ def import_named(name: str, project: Path, *, cwd: Path | None = None) -> Module
         except ModuleNotFoundError as error:
             if error.name is not None and f"{name}.".startswith(f"{error.name}."):
                 raise NotFound(f"there is no module {name!r} in {project}") from None
-            raise explain_failure(error, name, project) from _trim(error)
+            raise explain_failure(error, f"module {name} cannot be loaded", project) from _trim(error)
         except (Exception, SystemExit) as error:
-            raise explain_failure(error, name, project) from _trim(error)
+            raise explain_failure(error, f"module {name} cannot be loaded", project) from _trim(error)
 
 
 def explain_failure(error: BaseException, what: str, project: Path) -> InvalidInput:
@@ -92,7 +92,7 @@ def explain_failure(error: BaseException, what: str, project: Path) -> InvalidIn
 
     Args:
         error: what the code raised.
-        what: what was loaded, for an error that happened on no line of the author's.
+        what: what failed, as the beginning of a sentence.
         project: the project that the author's code belongs to.
     """
     if isinstance(error, AuthoringError):
@@ -105,8 +105,8 @@ def explain_failure(error: BaseException, what: str, project: Path) -> InvalidIn
             place = (error.filename, error.lineno or 1)
     reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
     if place is None:
-        return InvalidInput(f"{what} cannot be loaded: {reason}")
-    return InvalidInput(f"{_shorten(place[0], project)}:{place[1]}: the file cannot be loaded: {reason}")
+        return InvalidInput(f"{what}: {reason}")
+    return InvalidInput(f"{_shorten(place[0], project)}:{place[1]}: {what}: {reason}")
 
 
 def _find_line(error: BaseException, project: Path) -> tuple[str, int] | None:

@@ -108,7 +108,10 @@ def reload_workflow(source: SourceFile | SourceModule, project_root: Path) -> Lo
     """
     root = project_root.resolve()
     if isinstance(source, SourceFile):
-        return _load_file(root, source.path, source.name)
+        file = (root / source.path).resolve()
+        if not file.is_relative_to(root):
+            raise InvalidInput(f"the workflow file {source.path} leads out of the project {root}")
+        return _load_file(root, file.relative_to(root).as_posix(), source.name)
     return _load_module(source.module, source.name, root, None)
 
 
@@ -133,7 +136,7 @@ def configure_workflow(loaded: LoadedWorkflow, arguments: Sequence[str]) -> Conf
         try:
             chosen = cast(object, loaded.configure(parsed.runtime))
         except Exception as error:
-            raise explain_failure(error, "the workflow's configuration", loaded.project_root) from error
+            raise explain_failure(error, "configure failed", loaded.project_root) from error
         if not isinstance(chosen, WorkflowConfiguration):
             raise InvalidInput(f"configure must return a WorkflowConfiguration, not {type(chosen).__name__}")
         definition = replace(definition, configuration=chosen)
@@ -223,7 +226,7 @@ def _call_definition(module: ModuleType, name: str, project: Path) -> AnyWorkflo
     try:
         definition = cast(object, module.definition())
     except Exception as error:
-        raise explain_failure(error, name, project) from error
+        raise explain_failure(error, f"definition() of {name} failed", project) from error
     if not isinstance(definition, WorkflowDefinition):
         raise InvalidInput(f"definition() of {name} must return a WorkflowDefinition, not {definition!r}")
     return cast(AnyWorkflow, definition)
@@ -306,8 +309,7 @@ def _choose_named(
         return _name_flow(found, key, flow), flow
     choices = _list_choices("workflows", sorted(found))
     if hasattr(module, name):
-        kind = type(getattr(module, name)).__name__
-        raise InvalidInput(f"{name!r} in {place} is a {kind}, not a workflow{choices}")
+        raise InvalidInput(f"{name!r} in {place} is no workflow{choices}")
     raise NotFound(f"there is no {name!r} in {place}{choices}")
 
 

@@ -59,10 +59,8 @@ def locate_caller() -> Location:
 
 def format_path(path: str) -> str:
     """Return a file's path relative to its project, or the name of what is no file as it is."""
-    from pathlib import Path
-
     from verdog_repo.project import relate_to_project
 
     if path.startswith("<"):
         return path
-    return relate_to_project(Path(path))[1]
+    return relate_to_project(path)[1]

@@ -60,11 +60,9 @@ def choose_package(location: Location) -> str:
         return format_module_package(location.module or "unnamed")
     if location.path.startswith("<"):
         return format_module_package("interactive")
-    from pathlib import Path
-
     from verdog_repo.project import relate_to_project
 
-    return format_file_package(relate_to_project(Path(location.path))[1])
+    return format_file_package(relate_to_project(location.path)[1])
 
 
 def format_graph_id(package: str, name: str) -> GraphId:
