@@ -194,7 +194,7 @@ def with_node_state(state: AnyState, node: AnyNode, value: object) -> AnyState:
     nodes = state._nodes
     if nodes[position] is value:
         return state
-    return _new_state(universe, (*nodes[:position], value, *nodes[position + 1 :]), state._features)
+    return _new_state(universe, _with_item(nodes, position, value), state._features)
 
 
 def viewed_state(view: FeatureState[ScopeT]) -> WorkflowState[ScopeT]:
@@ -246,8 +246,14 @@ def _with_feature(state: WorkflowState[ScopeT], position: int, value: object) ->
     features = state._features
     if features[position] is value:
         return state
-    replaced = (*features[:position], value, *features[position + 1 :])
+    replaced = _with_item(features, position, value)
     return cast(WorkflowState[ScopeT], _new_state(state._universe, state._nodes, replaced))
+
+
+def _with_item(values: tuple[object, ...], position: int, value: object) -> tuple[object, ...]:
+    items = list(values)
+    items[position] = value
+    return tuple(items)
 
 
 def _new_state(universe: Universe, nodes: tuple[object, ...], features: tuple[object, ...]) -> AnyState:
