@@ -18,7 +18,7 @@ _LOG = logging.getLogger("verdog.events")
 
 
 class Announcer:
-    """Calls the handler. An `Exception` from it is logged and never stops the run; a `BaseException` passes."""
+    """Calls the handler. An `Exception` from it is logged and stops nothing; a `BaseException` passes."""
 
     def __init__(self, run_id: RunId, handler: ExecutionHandler | None) -> None:
         self._run_id = run_id

@@ -16,7 +16,7 @@ from verdog_objects.sweep import Swept, sweep
 from verdog_objects.verify import format_difference
 
 SWEEP_SHARE = 20
-"""A sweep is due when this many times its own last duration has passed, so its share of a run stays below 5 %."""
+"""A sweep is due when this many times its own last duration has passed: it takes less than 5 % of a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +41,8 @@ class Artifacts:
 class ArtifactTree:
     """The manifest of an output directory as of the last checkpoint. Used by one thread.
 
-    A path that cannot be captured, or a recorded one that was edited or removed, is a problem that stands until
-    a sweep finds it put right.
+    A path that cannot be captured, or a recorded one that was edited or removed, is a problem that stands
+    until a sweep finds it put right.
     """
 
     def __init__(

@@ -25,7 +25,7 @@ def drive(begin: Step, visitor: Visitor, books: Books, token: CancellationToken)
     """Run a machine to its end.
 
     Raises:
-        BaseException: whatever is no `Exception` (cancellation, an interrupt) leaves at once, between two checkpoints.
+        BaseException: whatever is no `Exception` (cancellation, an interrupt) leaves at once.
     """
     machine, commands = begin
     while True:

@@ -96,6 +96,8 @@ class Dispatcher:
         """Run a workflow from its enter port.
 
         Args:
+            definition: the workflow.
+            input: the value that leaves the enter port.
             output_dir: absent or empty; it is created.
             params: values for addresses that the workflow declares; the others get their type's default.
             run_id: a new UUID when None.
@@ -104,8 +106,8 @@ class Dispatcher:
             workflow_arguments: recorded with the run, for a restart.
 
         Raises:
-            ValueError: the definition, the parameters, the run id or the output directory cannot be used; nothing
-                was written.
+            ValueError: the definition, the parameters, the run id or the output directory cannot be used;
+                nothing was written.
             Exception: what a visit raised, with notes that say where.
             ExecutionCancelled: the token was cancelled; the run is interrupted.
 

@@ -14,9 +14,9 @@ class Frame:
     """One activation of a graph on the stack.
 
     Attributes:
-        project_path: the project that holds the graph, relative to the workflow's project; `.` for the same one.
+        project_path: the project that holds the graph, relative to the workflow's project; `.` for that one.
         call_path: the call nodes that lead here, as `call#1/child#2`; empty for the root graph.
-        scope: the run-relative directory that holds the activation's visit directories; empty for the root graph.
+        scope: the run-relative directory of the activation's visit directories; empty for the root graph.
         input: what the activation was entered with.
         params: the value of the graph's parameters.
         state: node and feature state, committed at the last transition.

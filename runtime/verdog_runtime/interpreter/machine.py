@@ -1,14 +1,15 @@
-"""The interpreter's machine: every transition of a run, as a pure function from state and answer to state and commands.
+"""The interpreter's machine: every transition of a run, as a pure function.
 
-The driver performs the commands of one step in order; the last one is answered, and the answer makes the next step.
-Nothing here touches a file, a clock or a process, so a run's control flow can be tested without any of them.
+It maps a state and an answer to the next state and commands. The driver performs the commands of one step in
+order; the last one is answered, and the answer makes the next step. Nothing here touches a file, a clock or a
+process, so a run's control flow can be tested without any of them.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from verdog_repo.record import Boundary
 from verdog_runtime.declarations.graph import EdgeDefinition
@@ -59,7 +60,7 @@ class Machine:
     error: Exception | None = None
 
 
-Step = tuple[Machine, tuple[Command, ...]]
+Step: TypeAlias = tuple[Machine, tuple[Command, ...]]
 
 
 def start(plan: Plan, *, input: object, params: object, state: AnyState, limit: int) -> Step:
@@ -207,7 +208,7 @@ def _reached_failure(frame: Frame, edge: EdgeDefinition) -> RuntimeError:
 
 
 def _fail(machine: Machine, error: Exception) -> Step:
-    """Visit the failure port with an error; an error of that visit itself ends the run with the first error."""
+    """Visit the failure port with an error. If that visit fails too, the run ends with the first error."""
     if machine.phase is Phase.FAILING and machine.error is not None:
         first = machine.error
         first.add_note(f"the failure port could not be visited: {type(error).__name__}: {error}")

@@ -1,9 +1,11 @@
 """Settings: what a dispatcher was made with."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from verdog_runtime.cancellation import CancellationToken
+from verdog_runtime.interpreter.clock import read_instant
 from verdog_runtime.interpreter.events import ExecutionHandler
 from verdog_runtime.interpreter.observer import Observer, SilentObserver
 
@@ -17,6 +19,7 @@ class Settings:
         transition_limit: how many transitions one run may make, resumed parts included.
         handler: receives the public execution events.
         observer: watches visits and checkpoints for a display.
+        now: the time for records, as RFC 3339 text in UTC.
     """
 
     project_root: Path
@@ -24,3 +27,4 @@ class Settings:
     cancellation: CancellationToken = field(default_factory=CancellationToken)
     handler: ExecutionHandler | None = None
     observer: Observer = field(default_factory=SilentObserver)
+    now: Callable[[], str] = read_instant

@@ -56,7 +56,7 @@ def restore_snapshot(plan: Plan, values: Mapping[str, object]) -> tuple[Frame, i
     """Return the frame, the remaining budget and the parameter registry that a snapshot describes.
 
     Raises:
-        ValueError: the snapshot's graph, edge, node, feature or parameter addresses are not those of the plan's graph.
+        ValueError: the snapshot's graph, edge, node or feature addresses are not those of the plan's graph.
         TypeError: a node's value is not exactly of its declared state type.
     """
     position = _position(values)

@@ -39,10 +39,11 @@ class StateTree:
     A value that is the very object of the last snapshot, and immutable all through, is not encoded again.
     """
 
-    def __init__(self, root: Oid | None, anchors: Anchors) -> None:
+    def __init__(self, root: Oid | None, anchors: Anchors, main_module: str | None) -> None:
         """Go on from a manifest that the store holds, or begin with none."""
         self._root = root
         self._anchors = anchors
+        self._main_module = main_module
         self._slots: dict[str, _Slot] = {}
         self._stale = root is not None
 
@@ -71,7 +72,9 @@ class StateTree:
 
     def _encode(self, writer: ObjectWriter, key: str, value: object) -> _Slot:
         try:
-            encoded = encode_value(value, anchors=self._anchors, name=key)
+            encoded = encode_value(
+                value, anchors=self._anchors, main_module=self._main_module, path=key
+            )
         except UnserializableValue as error:
             return _Slot(value=value, settled=False, entry=None, problem=str(error))
         oid = writer.put(Kind.VALUE, encoded.payload)

@@ -1,0 +1,200 @@
+"""Opening the books of a run: its header, its lease, its control directory, and what goes on being recorded."""
+
+import os
+import secrets
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from verdog_objects import durable, locking
+from verdog_objects.errors import Busy
+from verdog_objects.oid import Oid
+from verdog_objects.signatures import Signatures
+from verdog_repo.lease import Lease
+from verdog_repo.lineage import Lineage
+from verdog_repo.names import OperationId, RunId
+from verdog_repo.operations import OperationDraft
+from verdog_repo.repository import Repository
+from verdog_repo.runs import RunHeader, RunStatus, SourceFile, SourceModule
+from verdog_runtime.environment import EnvironmentTracker
+from verdog_runtime.interpreter.acknowledgements import AcknowledgementLog
+from verdog_runtime.interpreter.artifacts import ArtifactTree
+from verdog_runtime.interpreter.mainmodule import name_main_module
+from verdog_runtime.interpreter.params import Registry
+from verdog_runtime.interpreter.policies import CheckpointPolicy
+from verdog_runtime.interpreter.recorder import Recorder
+from verdog_runtime.interpreter.settings import Settings
+from verdog_runtime.interpreter.statetree import StateTree
+from verdog_runtime.interpreter.storebooks import StoreBooks, describe_error
+from verdog_runtime.layout import CONTROL_DIRECTORY, exclude_control_files
+from verdog_runtime.registry import register_run
+from verdog_runtime.runrecord import write_run_record
+from verdog_runtime.runs import RunActive
+from verdog_runtime.values import Anchors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRun:
+    """What the header of a new run says that its execution does not decide."""
+
+    run: RunId
+    workflow: str
+    definition_id: str
+    module: str
+    source: SourceFile | SourceModule | None
+    arguments: tuple[str, ...]
+    checkpointing: CheckpointPolicy
+    parent: Lineage | None
+    command: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Continuation:
+    """Where recording goes on.
+
+    Attributes:
+        registry: the parameters of every graph.
+        artifacts: the artifact tree of the last checkpoint, or None at the beginning.
+        signatures: what is known of the recorded files on disk.
+        resumed_from: the checkpoint whose state goes on, if it is not the latest.
+    """
+
+    registry: Registry
+    artifacts: Oid | None = None
+    signatures: Signatures | None = None
+    resumed_from: int | None = None
+
+
+@contextmanager
+def open_new_books(
+    settings: Settings, new: NewRun, output: Path, registry: Registry
+) -> Generator[StoreBooks]:
+    """Make a run: header row, then directory, then the copies in it. The lease is held inside the block.
+
+    Raises:
+        InvalidInput: the run id is already used in the project.
+        Unavailable: the directory cannot be made; the run is listed as failed.
+    """
+    with Repository.create(settings.project_root) as repository:
+        begun = settings.now()
+        operation = new_operation("restart" if new.parent is not None else "run", begun, new.command)
+        header = RunHeader(
+            run=new.run,
+            workflow=new.workflow,
+            definition_id=new.definition_id,
+            module=new.module,
+            source=new.source,
+            arguments=new.arguments,
+            checkpointing=new.checkpointing.value,
+            status=RunStatus.RUNNING,
+            started_at=begun,
+            updated_at=begun,
+            output_dir=format_output_dir(output, repository.project),
+            parent=new.parent,
+        )
+        repository.create_run(header, operation=operation)
+        with repository.lease(new.run, owner=format_owner()) as lease:
+            try:
+                claim_output(output)
+            except Exception as error:
+                failed = replace(header, status=RunStatus.FAILED, error=describe_error(error))
+                repository.update_header(new.run, lease, failed)
+                raise
+            continuation = Continuation(registry=registry)
+            with open_books(settings, repository, lease, header, output, operation.id, continuation) as books:
+                yield books
+
+
+@contextmanager
+def open_books(
+    settings: Settings,
+    repository: Repository,
+    lease: Lease,
+    header: RunHeader,
+    output: Path,
+    operation: OperationId,
+    continuation: Continuation,
+) -> Generator[StoreBooks]:
+    """Open the books of a leased run whose output directory exists; its own lock is held inside the block."""
+    with ExitStack() as stack:
+        stack.enter_context(lock_output(output, header.run))
+        anchors = Anchors(output=os.path.realpath(output), project=os.path.realpath(repository.project))
+        main_module = name_main_module()
+        recorder = None
+        if header.checkpointing != CheckpointPolicy.OFF.value:
+            log = AcknowledgementLog(output)
+            stack.callback(log.close)
+            recorder = Recorder(
+                repository=repository,
+                lease=lease,
+                operation=operation,
+                registry=continuation.registry,
+                artifacts=ArtifactTree(
+                    output,
+                    continuation.artifacts,
+                    excluded=exclude_control_files(output),
+                    signatures=continuation.signatures,
+                ),
+                state=StateTree(None, anchors, main_module),
+                environment=EnvironmentTracker(repository.project, _workflow_file(repository, header)).stage,
+                required=header.checkpointing == CheckpointPolicy.REQUIRED.value,
+                log=log,
+                observer=settings.observer,
+                now=settings.now,
+                resumed_from=continuation.resumed_from,
+            )
+        write_run_record(output, header, repository.project)
+        register_run(repository.project, header.run, output)
+        yield StoreBooks(
+            repository=repository,
+            lease=lease,
+            header=header,
+            output=output,
+            recorder=recorder,
+            anchors=anchors,
+            main_module=main_module,
+            now=settings.now,
+        )
+
+
+def claim_output(output: Path) -> None:
+    """Make an output directory with its private control directory, durably."""
+    durable.make_directory(output, 0o777, parents=True)
+    durable.make_directory(output / CONTROL_DIRECTORY, 0o700)
+
+
+@contextmanager
+def lock_output(output: Path, run: RunId) -> Generator[None]:
+    """Hold the lock in an output directory's control directory.
+
+    Raises:
+        RunActive: another process holds it.
+    """
+    try:
+        lock = locking.acquire(output / CONTROL_DIRECTORY / "lock", owner=format_owner())
+    except Busy as error:
+        raise RunActive(f"run {run} is active: {error}", owner=error.owner, since_ns=error.since_ns) from error
+    with lock:
+        yield
+
+
+def new_operation(kind: str, at: str, command: tuple[str, ...]) -> OperationDraft:
+    """Return a new entry for the operation log."""
+    return OperationDraft(id=OperationId(secrets.token_hex(8)), kind=kind, at=at, command=command)
+
+
+def format_owner() -> str:
+    """Return what a second comer is told about this process."""
+    return f"process {os.getpid()}"
+
+
+def format_output_dir(output: Path, project: Path) -> str:
+    """Return an output directory as a header stores it: relative to the project where it lies inside."""
+    root = project.resolve()
+    return output.relative_to(root).as_posix() if output.is_relative_to(root) else str(output)
+
+
+def _workflow_file(repository: Repository, header: RunHeader) -> Path | None:
+    source = header.source
+    return repository.project / source.path if isinstance(source, SourceFile) else None
