@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import sys
 import textwrap
@@ -12,29 +11,20 @@ from dataclasses import dataclass
 import click
 
 from verdog_cli.failures import Failure
+from verdog_objects.paths import escape_path
 
 SCHEMA_VERSION = 1
 """Of every JSON document that the command prints."""
 
-_SPECIAL = re.compile(r"[\x00-\x1f\x7f-\x9f\\\u2028\u2029\ud800-\udfff]")
-_NAMED = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
-
 
 def escape(text: str | bytes) -> str:
     r"""Return a name on one line: control characters, backslashes and bytes not in UTF-8 as `\n`, `\xfe`."""
-    if isinstance(text, bytes):
-        text = text.decode("utf-8", "surrogateescape")
-    return _SPECIAL.sub(_escape_one, text)
-
-
-def _escape_one(match: re.Match[str]) -> str:
-    character = match.group()
-    point = ord(character)
-    if character in _NAMED:
-        return _NAMED[character]
-    if 0xDC80 <= point <= 0xDCFF:
-        return f"\\x{point - 0xDC00:02x}"
-    return f"\\x{point:02x}" if point < 0x100 else f"\\u{point:04x}"
+    if isinstance(text, str):
+        try:
+            text = text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            text = text.encode("utf-8", "surrogatepass")
+    return escape_path(text)
 
 
 def exact(path: bytes) -> str:

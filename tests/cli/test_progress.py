@@ -1,6 +1,7 @@
 from collections.abc import Callable
 
 import pytest
+
 from verdog_cli.progress import LineProgress, LiveProgress, SilentProgress, show_progress
 from verdog_runtime.interpreter.observer import CheckpointNotice
 

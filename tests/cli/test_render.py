@@ -22,7 +22,7 @@ from verdog_cli.render import (
 def test_a_name_with_control_characters_is_one_line() -> None:
     assert escape(b"l1\nl2") == "l1\\nl2"
     assert escape(b"t\tb") == "t\\tb"
-    assert escape("a\u2028b\x9b") == "a\\u2028b\\x9b"
+    assert len(escape("a\u2028b\x9b\ud800").splitlines()) == 1
 
 
 def test_a_name_that_is_not_utf8_shows_its_bytes() -> None:
@@ -34,7 +34,7 @@ def test_a_name_that_is_not_utf8_shows_its_bytes() -> None:
 def test_escaping_loses_nothing_and_prints_on_one_line(name: bytes) -> None:
     text = escape(name)
     assert len(text.splitlines()) <= 1
-    assert text.isprintable() or not name.isascii()
+    assert text.isprintable()
     assert exact(name).encode("utf-8", "surrogateescape") == name
 
 

@@ -69,9 +69,10 @@ def _make_project(directory: Path) -> Path:
 
 def _run(project: Path) -> "RunOutcome":
     from verdog_runtime.lifecycle import run_workflow
+
     from verdog_runtime.sources import load_workflow
 
-    loaded = load_workflow(str(project / _WORKFLOW), project=project, cwd=project)
+    loaded = load_workflow(_WORKFLOW, cwd=project)
     with show_progress(quiet=False) as progress:
         return run_workflow(
             loaded, (), output_dir=None, checkpointing="auto", run_id=FINISHED, observer=progress

@@ -48,10 +48,11 @@ def command(
     workflow of a generated project; without it, the project's only one. ARGS are the workflow's own.
     """
     from verdog_runtime.lifecycle import run_workflow
+
     from verdog_runtime.sources import load_workflow
 
     with only_the_document(context):
-        loaded = load_workflow(workflow or "", project=context.project(), cwd=Path.cwd())
+        loaded = load_workflow(workflow, cwd=Path.cwd())
         with show_progress(quiet=as_json) as progress:
             outcome = run_workflow(
                 loaded,

@@ -1,0 +1,88 @@
+"""`verdog ls`: the files of a checkpoint."""
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from verdog_cli.context import Context, pass_context
+from verdog_cli.group import Command
+from verdog_cli.render import Column, emit_document, escape, format_table, page
+from verdog_cli.selection import Tree, select_tree
+from verdog_cli.views import checkpoint_as_json, entry_as_json, format_mode
+
+if TYPE_CHECKING:
+    from verdog_objects.nodes import Entry
+    from verdog_objects.store import ObjectReader
+
+_COLUMNS = (
+    Column(title="MODE"),
+    Column(title="BYTES", right=True),
+    Column(title="OID"),
+    Column(title="NAME"),
+)
+
+
+@click.command(
+    "ls",
+    cls=Command,
+    epilog="""
+    verdog ls RUN
+    verdog ls -l RUN@3:survey/000001
+    verdog ls -R -z RUN | xargs -0 -n 1 echo
+    """,
+)
+@click.argument("revision", metavar="REV[:PATH]")
+@click.option("-l", "--long", is_flag=True, help="Show permissions, size and object id as well.")
+@click.option("-R", "--recursive", is_flag=True, help="Everything below it, with paths from the top.")
+@click.option("-z", "nul", is_flag=True, help="End each path with a NUL and escape nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document; its paths are byte-exact.")
+@pass_context
+def command(context: Context, revision: str, long: bool, recursive: bool, nul: bool, as_json: bool) -> None:
+    """List the files of a checkpoint, as they were then.
+
+    Each file is one line: control characters, backslashes and bytes that are not UTF-8 are escaped. Directories
+    end with /, symbolic links with @.
+    """
+    from verdog_objects.nodes import EntryKind
+
+    with context.repository() as repository:
+        tree = select_tree(repository, revision)
+        found = _list(repository.store, tree, recursive=recursive)
+        if as_json:
+            emit_document(
+                "ls",
+                checkpoint=checkpoint_as_json(tree.checkpoint),
+                entries=[entry_as_json(path, entry) for path, entry in found],
+            )
+        elif nul:
+            for path, _ in found:
+                sys.stdout.buffer.write(path + b"\0")
+        elif long:
+            rows = [
+                [format_mode(entry), f"{entry.size}", entry.oid.hex()[:12], escape(path)]
+                for path, entry in found
+            ]
+            page(format_table(_COLUMNS, rows), pager=context.pager)
+        else:
+            marks = {EntryKind.DIRECTORY: "/", EntryKind.SYMLINK: "@"}
+            page((escape(path) + marks.get(entry.kind, "") for path, entry in found), pager=context.pager)
+
+
+def _list(reader: "ObjectReader", tree: Tree, *, recursive: bool) -> Iterator[tuple[bytes, "Entry"]]:
+    from verdog_objects.manifest import iterate, iterate_under, key_path, list_directory, path_key
+    from verdog_objects.nodes import EntryKind
+
+    if tree.entry is not None and tree.entry.kind is not EntryKind.DIRECTORY:
+        yield tree.path, tree.entry
+        return
+    key = path_key(tree.path) if tree.path else b""
+    if not recursive:
+        for found, entry in list_directory(reader, tree.root, key):
+            yield os.path.basename(key_path(found)), entry
+        return
+    below = iterate_under(reader, tree.root, key) if key else iterate(reader, tree.root)
+    for found, entry in below:
+        yield key_path(found), entry

@@ -1,0 +1,105 @@
+"""`verdog runs`: the runs of the project, children below their parents."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from verdog_cli.context import Context, pass_context
+from verdog_cli.group import Command
+from verdog_cli.render import Column, emit_document, escape, format_table, page
+from verdog_cli.views import format_age, run_as_json, short_run
+
+if TYPE_CHECKING:
+    from verdog_repo.listing import RunListing
+
+_STATUSES = ("running", "interrupted", "failed", "succeeded")
+
+_COLUMNS = (
+    Column(title="RUN", shrink=True),
+    Column(title="STATUS"),
+    Column(title="AT", right=True),
+    Column(title="SESSIONS"),
+    Column(title="WORKFLOW", shrink=True),
+    Column(title="AGE", right=True),
+    Column(title="ARGUMENTS", shrink=True),
+)
+
+
+@click.command(
+    "runs",
+    cls=Command,
+    epilog="""
+    verdog runs
+    verdog runs census --status failed --status interrupted
+    """,
+)
+@click.argument("workflow", required=False)
+@click.option(
+    "--status",
+    "statuses",
+    multiple=True,
+    type=click.Choice(_STATUSES),
+    metavar="STATUS",
+    help="Only runs that are running, interrupted, failed or succeeded. Repeatable.",
+)
+@click.option("--brief", is_flag=True, help="Leave out what the checkpoints say.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@pass_context
+def command(
+    context: Context, workflow: str | None, statuses: tuple[str, ...], brief: bool, as_json: bool
+) -> None:
+    """List the runs of this project, newest first, children below their parents.
+
+    AT is the number of the latest checkpoint, with ! if the run cannot go on from it. SESSIONS says how a
+    fork of it can treat agent conversations: branch them, or only begin fresh ones.
+    """
+    with context.repository() as repository:
+        listings = repository.runs()
+        project = str(repository.project)
+    chosen = [
+        each
+        for each in listings
+        if (workflow is None or each.header.workflow == workflow)
+        and (not statuses or each.status.value in statuses)
+    ]
+    if as_json:
+        emit_document(
+            "runs", project=project, brief=brief, runs=[run_as_json(each, brief=brief) for each in chosen]
+        )
+        return
+    if not chosen:
+        click.echo("no runs" if not listings else f"none of {len(listings)} runs", err=True)
+        return
+    now = datetime.now(UTC)
+    columns = [each for each in _COLUMNS if not (brief and each.title in ("AT", "SESSIONS"))]
+    rows = [_make_row(each, depth, now, brief=brief) for each, depth in arrange(chosen)]
+    page(format_table(columns, rows), pager=context.pager)
+
+
+def arrange(listings: Sequence["RunListing"]) -> Iterator[tuple["RunListing", int]]:
+    """Yield runs with their depth: each below its parent, and otherwise in the order given."""
+    known = {each.header.run for each in listings}
+    children: dict[str | None, list[RunListing]] = {}
+    for each in listings:
+        parent = each.header.parent.run if each.header.parent is not None else None
+        children.setdefault(parent if parent in known else None, []).append(each)
+    waiting = [(each, 0) for each in reversed(children.get(None, []))]
+    while waiting:
+        listing, depth = waiting.pop()
+        yield listing, depth
+        waiting += [(each, depth + 1) for each in reversed(children.get(listing.header.run, []))]
+
+
+def _make_row(listing: "RunListing", depth: int, now: datetime, *, brief: bool) -> list[str]:
+    header = listing.header
+    status = listing.status.value
+    if not listing.present:
+        status += ", absent"
+    at = "-" if listing.sequence is None else f"{listing.sequence}{'' if listing.restorable else '!'}"
+    sessions = "branch" if listing.branchable else "fresh" if listing.fork_fresh else "-"
+    name = f"{'  ' * (depth - 1)}{'+ ' if depth else ''}{short_run(header.run)}"
+    row = [name, status, at, sessions, escape(header.workflow), format_age(header.updated_at, now)]
+    row.append(" ".join(escape(each) for each in header.arguments))
+    return row if not brief else [*row[:2], *row[4:]]

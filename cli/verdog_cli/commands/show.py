@@ -1,0 +1,167 @@
+"""`verdog show`: one checkpoint: header, state, changed files."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from verdog_cli.context import Context, pass_context
+from verdog_cli.group import Command
+from verdog_cli.render import emit_document, escape, format_duration, format_size, page, plural, shorten
+from verdog_cli.selection import iter_changes, select_checkpoint
+from verdog_cli.views import (
+    boundary_as_json,
+    checkpoint_as_json,
+    entry_as_json,
+    format_boundary,
+    format_name,
+    format_time,
+    lineage_as_json,
+)
+
+if TYPE_CHECKING:
+    from verdog_objects.treediff import Change
+    from verdog_repo.checkpoint import Checkpoint
+    from verdog_repo.record import CheckpointRecord
+    from verdog_repo.repository import Repository
+
+_FILES = 20
+"""How many changed files are listed as text without `--all-files`."""
+
+
+@click.command(
+    "show",
+    cls=Command,
+    epilog="""
+    verdog show RUN
+    verdog show RUN@survey#3
+    verdog show RUN@17:report/000001/report.txt
+    """,
+)
+@click.argument("revision", metavar="REV[:PATH]")
+@click.option("--all-files", is_flag=True, help=f"List every changed file, not only the first {_FILES}.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_context
+@pass_context
+def command(context: Context, ctx: click.Context, revision: str, all_files: bool, as_json: bool) -> None:
+    """Show a checkpoint: what was completed, the state it left, the files it changed.
+
+    Of REV:PATH it shows the file, or lists the directory. Values are shown without importing or running anything.
+    """
+    with context.repository() as repository:
+        if not as_json and repository.resolve(revision).path is not None:
+            _show_path(ctx, repository, revision)
+            return
+        checkpoint = select_checkpoint(repository, revision)
+        record = repository.record(checkpoint)
+        changes = list(iter_changes(repository, checkpoint))
+        state = list(_iter_state(repository, record))
+    if as_json:
+        emit_document("show", **_as_json(checkpoint, record, changes, state))
+        return
+    lines = [*_describe(checkpoint, record), *_describe_state(state), *_describe_changes(changes, all_files)]
+    page(lines, pager=context.pager)
+
+
+def _show_path(ctx: click.Context, repository: "Repository", revision: str) -> None:
+    from verdog_cli.commands import cat, ls
+    from verdog_cli.selection import select_tree
+    from verdog_objects.nodes import EntryKind
+
+    entry = select_tree(repository, revision).entry
+    if entry is None or entry.kind is EntryKind.DIRECTORY:
+        ctx.invoke(ls.command, revision=revision, long=True)
+    else:
+        ctx.invoke(cat.command, revision=revision)
+
+
+def _iter_state(repository: "Repository", record: "CheckpointRecord") -> Iterator[tuple[str, str]]:
+    """Yield each address of the state with its value as text."""
+    from verdog_objects.manifest import iterate
+    from verdog_objects.oid import Kind
+    from verdog_runtime.values.parse import decode_neutral
+    from verdog_runtime.values.show import format_neutral
+
+    if record.state is None:
+        return
+    for key, entry in iterate(repository.store, record.state):
+        payload = repository.store.get(Kind.VALUE, entry.oid)
+        yield escape(key), format_neutral(decode_neutral(payload), limit_chars=2000)
+
+
+def _describe(checkpoint: "Checkpoint", record: "CheckpointRecord") -> Iterator[str]:
+    yield f"checkpoint {format_name(checkpoint)}"
+    yield f"commit     {checkpoint.commit.hex()}"
+    yield f"kind       {record.kind.value}"
+    yield f"completed  {format_boundary(record.completed)}  {format_duration(record.duration_ns)}"
+    yield f"next       {format_boundary(record.next)}"
+    yield f"created    {format_time(record.created_at)}"
+    if record.parent is not None:
+        source = record.parent
+        at = "" if source.checkpoint is None else f"@{source.checkpoint}"
+        yield f"from       {source.operation.value} of {source.run}{at}"
+    if record.restorable:
+        yield f"usable     resume, fork{'' if record.branchable else ' (only with new conversations)'}"
+    else:
+        yield f"usable     no: {escape(record.reason or record.unavailable_code or 'no reason recorded')}"
+    for path in record.late:
+        yield f"late       {escape(path)}"
+
+
+def _describe_state(state: list[tuple[str, str]]) -> Iterator[str]:
+    if not state:
+        return
+    width = min(24, max(len(address) for address, _ in state))
+    yield ""
+    yield "state"
+    for address, text in state:
+        yield f"  {address:<{width}}  {shorten(escape(text), max(20, 76 - max(width, len(address))))}"
+
+
+def _describe_changes(changes: list["Change"], all_files: bool) -> Iterator[str]:
+    from verdog_objects.manifest import key_path
+    from verdog_objects.nodes import EntryKind
+
+    files = [
+        change
+        for change in changes
+        if any(each and each.kind is not EntryKind.DIRECTORY for each in (change.before, change.after))
+    ]
+    yield ""
+    yield f"{plural(len(files), 'changed file')}"
+    for change in files if all_files else files[:_FILES]:
+        letter = "A" if change.before is None else "D" if change.after is None else "M"
+        size = "" if change.after is None else format_size(change.after.size)
+        yield f"  {letter}  {size:>9}  {escape(key_path(change.key))}"
+    if len(files) > _FILES and not all_files:
+        yield f"  and {len(files) - _FILES} more (--all-files)"
+
+
+def _as_json(
+    checkpoint: "Checkpoint",
+    record: "CheckpointRecord",
+    changes: list["Change"],
+    state: list[tuple[str, str]],
+) -> dict[str, object]:
+    from verdog_objects.manifest import key_path
+
+    return {
+        "checkpoint": checkpoint_as_json(checkpoint)
+        | {
+            "completed": boundary_as_json(record.completed),
+            "next": boundary_as_json(record.next),
+            "unavailable_code": record.unavailable_code,
+            "unavailable_reason": record.reason,
+            "from": lineage_as_json(record.parent),
+            "late": [path.decode("utf-8", "surrogateescape") for path in record.late],
+        },
+        "state": [{"address": address, "text": text} for address, text in state],
+        "changes": [
+            {
+                "path": key_path(change.key).decode("utf-8", "surrogateescape"),
+                "before": None if change.before is None else entry_as_json(b"", change.before),
+                "after": None if change.after is None else entry_as_json(b"", change.after),
+            }
+            for change in changes
+        ],
+    }
