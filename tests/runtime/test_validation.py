@@ -119,6 +119,10 @@ class TestFeatures:
     def test_need_an_id_a_label_and_a_kind(self, changes: dict[str, Any]) -> None:
         refuse(ValueError, "feature", features=(feature(**changes),))
 
+    @pytest.mark.parametrize("other", [None, "left", WORK])
+    def test_must_be_features(self, other: Any) -> None:
+        refuse(ValueError, "a feature must be", features=(READY, other))
+
     def test_need_ids_of_their_own(self) -> None:
         refuse(ValueError, "ready", features=(READY, feature(label="Other")))
 

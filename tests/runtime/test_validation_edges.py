@@ -53,6 +53,12 @@ def test_edges_need_ids_of_their_own() -> None:
         validate_graph(graph(edges=(*GRAPH.edges, edge("work", "exit", id="enter__work"))))
 
 
+@pytest.mark.parametrize("other", [None, "enter__work", VISIT])
+def test_edges_must_be_edges(other: Any) -> None:
+    with pytest.raises(ValueError, match="an edge must be"):
+        validate_graph(graph(edges=(*GRAPH.edges, other)))
+
+
 def test_edges_join_known_nodes() -> None:
     refuse("'nowhere'", "nowhere", "exit")
     refuse("'nowhere'", "work", "nowhere")

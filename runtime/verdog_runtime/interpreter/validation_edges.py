@@ -51,14 +51,18 @@ def validate_edges(graph: AnyGraph) -> None:
     """Check every edge by itself.
 
     Raises:
-        ValueError: an id is empty or taken, an end is unknown, the visit does not fit the target, or a
-            condition or an effect does not fit its feature.
+        ValueError: an edge is no edge, an id is empty or taken, an end is unknown, the visit does not fit the
+            target, or a condition or an effect does not fit its feature.
     """
     entities: dict[str, _Entity] = {port.id: port for port in (graph.enter, graph.exit, graph.failure)}
     entities.update((node.id, node) for node in graph.nodes)
     features = {str(feature.id): feature for feature in graph.features}
     seen: set[str] = set()
     for edge in graph.edges:
+        if not isinstance(cast(object, edge), EdgeDefinition):
+            raise ValueError(
+                f"an edge must be an EdgeDefinition, not an object of class {type(edge).__name__}"
+            )
         name = cast(object, edge.id)
         if not isinstance(name, str) or not name:
             raise ValueError(f"an edge needs an id that is not empty, not {name!r}")

@@ -133,7 +133,7 @@ def _field_problem(field: dataclasses.Field[object]) -> str | None:
 
 
 def _class_name(value: object) -> str:
-    return f"a {type(value).__qualname__}"
+    return f"an object of class {type(value).__qualname__}"
 
 
 def _type_name(kind: object) -> str:

@@ -10,6 +10,7 @@ from verdog_runtime.declarations.graph import (
     AgentSessionParameter,
     AnyFeature,
     AnyGraph,
+    FeatureDefinition,
     FeatureKind,
 )
 from verdog_runtime.declarations.operations import Agent
@@ -23,6 +24,10 @@ def validate_features(graph: AnyGraph) -> None:
     """
     seen: set[str] = set()
     for feature in graph.features:
+        if not isinstance(cast(object, feature), FeatureDefinition):
+            raise ValueError(
+                f"a feature must be a FeatureDefinition, not an object of class {type(feature).__name__}"
+            )
         _require_name(feature.id, seen, "feature")
         if not feature.label:
             raise ValueError(f"feature {feature.id!r} needs a label")
