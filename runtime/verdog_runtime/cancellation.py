@@ -6,6 +6,9 @@ import time
 from contextlib import suppress
 from typing import Self
 
+# A waiter that is interrupted just when it got the gate cannot hand it on: the others look again after this.
+_SLICE_S = 5.0
+
 
 class ExecutionCancelled(BaseException):
     """The run was asked to stop, or ran out of time.
@@ -101,7 +104,7 @@ class CancellationToken:
             raise ValueError("waiting without a deadline needs a timeout")
         end = now + left
         while not self._requested and left > 0:
-            if self._gate.acquire(timeout=min(left, threading.TIMEOUT_MAX)):
+            if self._gate.acquire(timeout=min(left, _SLICE_S)):
                 self._open()
                 break
             left = end - time.monotonic()
