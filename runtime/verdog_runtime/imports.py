@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 
 from verdog_objects.errors import InvalidInput, NotFound
+from verdog_repo.project import relate_to_project
 from verdog_runtime.authoring.location import AuthoringError
 from verdog_runtime.authoring.naming import format_file_package
 
@@ -41,10 +42,10 @@ def import_file(file: Path, project: Path) -> ModuleType:
             author's own exception.
     """
     relative = file.relative_to(project).as_posix()
+    if not is_file(file):
+        raise NotFound(f"there is no file {relative} in {project}")
     try:
         source = file.read_bytes()
-    except FileNotFoundError:
-        raise NotFound(f"there is no file {relative} in {project}") from None
     except OSError as error:
         raise InvalidInput(f"{relative} cannot be read: {error.strerror}") from error
     name = format_file_package(relative)
@@ -85,6 +86,26 @@ def import_named(name: str, project: Path, *, cwd: Path | None = None) -> Module
             raise explain_failure(error, f"module {name} cannot be loaded", project) from _trim(error)
         except (Exception, SystemExit) as error:
             raise explain_failure(error, f"module {name} cannot be loaded", project) from _trim(error)
+
+
+def is_file(path: Path) -> bool:
+    """Return whether a path is a regular file that can be looked up."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def name_main_module() -> str | None:
+    """Return the module name that stands for the script being run, as if it had been loaded by its path.
+
+    Returns:
+        the name, or None when Python runs no file.
+    """
+    file: str | None = getattr(sys.modules.get("__main__"), "__file__", None)
+    if file is None or not is_file(Path(file)):
+        return None
+    return format_file_package(relate_to_project(file)[1])
 
 
 def explain_failure(error: BaseException, what: str, project: Path) -> InvalidInput:

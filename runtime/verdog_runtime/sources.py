@@ -1,6 +1,7 @@
 """Sources: where a workflow is written, found by what a person types and by what a run remembers."""
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,10 +16,12 @@ from verdog_runtime.declarations.configuration import WorkflowConfiguration
 from verdog_runtime.declarations.graph import AnyWorkflow, WorkflowDefinition
 from verdog_runtime.declarations.ids import ParameterAddress, is_valid_entity_id
 from verdog_runtime.declarations.operations import ParameterType
-from verdog_runtime.imports import explain_failure, import_file, import_named
+from verdog_runtime.imports import explain_failure, import_file, import_named, is_file
 
 Configure = Callable[[Any], WorkflowConfiguration]
 AnyFlow = Workflow[Any, Any, Any]
+
+_SEARCHED = 100
 
 DEFINITION = "definition"
 """The name of the function by which a generated module gives its workflow."""
@@ -83,8 +86,8 @@ def load_workflow(text: str | None, *, cwd: Path, project: Path | None = None) -
         return _load_local(_choose_local(root), root)
     place, name = _split_name(text)
     if place.endswith(".py") or "/" in place:
-        file = cwd / Path(place).expanduser()
-        if not file.is_file():
+        file = cwd / os.path.expanduser(place)  # noqa: PTH111
+        if not is_file(file):
             raise NotFound(
                 f"there is no file {place}{_list_choices('files with workflows', _find_files(file.parent))}"
             )
@@ -326,8 +329,11 @@ def _split_name(text: str) -> tuple[str, str | None]:
 
 def _find_files(directory: Path) -> list[str]:
     """Return the Python files of a directory that seem to hold workflows."""
-    files = sorted(directory.glob("*.py"))[:100] if directory.is_dir() else []
-    return [file.name for file in files if b"verdog_runtime.authoring" in file.read_bytes()]
+    try:
+        files = [file for file in sorted(directory.glob("*.py"))[:_SEARCHED] if file.is_file()]
+        return [file.name for file in files if b"verdog_runtime.authoring" in file.read_bytes()]
+    except OSError:
+        return []
 
 
 def _list_known(project: Path, cwd: Path | None) -> str:

@@ -1,6 +1,7 @@
 """What graphs written in Python become, and how they run."""
 
 import importlib
+import pickle
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from verdog_runtime.agents import AgentReply, AgentRequest
 from verdog_runtime.authoring import (
     AgentContext,
+    AuthoringError,
     CallContext,
     Context,
     FeatureState,
@@ -275,6 +277,33 @@ def test_a_feature_of_every_kind_can_be_set_and_routed_on(tmp_path: Path) -> Non
     flow.exit.on(work, when=[sure.positive, ratio.positive, mood.equals("tense")])
     flow.failure.on(work, when=[sure.negative])
     assert run(flow, Count(2), tmp_path / "out").output == Count(2)
+
+
+def test_a_float_feature_takes_an_int(tmp_path: Path) -> None:
+    flow = Workflow("whole", input=Count, output=Count)
+    ratio = flow.float("ratio")
+    start = flow.feature_node("start", carries=Count)
+    start.on(flow.enter)(lambda value, state, context: state.replace(ratio, 2))
+    flow.exit.on(start, effects=[ratio.unconstrained])
+    value = run(flow, Count(), tmp_path / "out").state.get(ratio)
+    assert (value, type(value)) == (2.0, float)
+
+
+def test_a_feature_of_another_graph_cannot_be_read(tmp_path: Path) -> None:
+    flow, other = (Workflow(name, input=Count, output=Count) for name in ("reads", "owns"))
+    left = other.integer("left")
+    start = flow.feature_node("start", carries=Count)
+    start.on(flow.enter)(lambda value, state, context: state.replace(left, 1))
+    flow.exit.on(start)
+    with pytest.raises(KeyError, match="left"):
+        run(flow, Count(), tmp_path / "out")
+
+
+def test_a_mistake_survives_pickling() -> None:
+    with pytest.raises(AuthoringError) as caught:
+        Workflow("no id", input=Count, output=Count)
+    copied = pickle.loads(pickle.dumps(caught.value))
+    assert (str(copied), copied.line) == (str(caught.value), caught.value.line)
 
 
 def test_parameters_reach_the_visits(tmp_path: Path) -> None:

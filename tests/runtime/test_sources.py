@@ -1,5 +1,6 @@
 """Finding and loading the workflow that a person or a run names."""
 
+import os
 import pickle
 import sys
 from collections.abc import Iterator
@@ -193,6 +194,20 @@ def test_a_missing_file_lists_the_files_with_workflows(project: Path) -> None:
     write(project / "unrelated.py", "")
     with pytest.raises(NotFound, match=r"no file cuont\.py; files with workflows: count\.py$"):
         load_workflow("cuont.py", cwd=project)
+
+
+@pytest.mark.parametrize("text", ["~nobody-at-all/x.py", "x\0.py", f"{'x' * 300}.py", "\udc80.py"])
+def test_a_strange_path_is_not_found(project: Path, text: str) -> None:
+    with pytest.raises(NotFound, match="there is no file"):
+        load_workflow(text, cwd=project)
+
+
+def test_a_pipe_is_not_read(project: Path) -> None:
+    os.mkfifo(project / "pipe.py")
+    with pytest.raises(NotFound, match=r"no file pipe\.py"):
+        load_workflow("pipe.py", cwd=project)
+    with pytest.raises(NotFound, match=r"no file pipe\.py"):
+        reload_workflow(SourceFile(path="pipe.py", name="flow"), project)
 
 
 def test_a_directory_is_no_workflow(project: Path) -> None:

@@ -2,7 +2,6 @@
 
 import sys
 from dataclasses import dataclass
-from typing import Protocol
 
 from verdog_objects.errors import InvalidInput
 
@@ -38,15 +37,11 @@ class AuthoringError(InvalidInput):
         self.path = location.path
         self.line = location.line
         self.reason = reason
+        self._location = location
 
-
-class Located(Protocol):
-    """Something that was written somewhere."""
-
-    @property
-    def location(self) -> Location:
-        """Where."""
-        ...
+    def __reduce__(self) -> tuple[type["AuthoringError"], tuple[Location, str]]:
+        """Pickle by what it was made from."""
+        return type(self), (self._location, self.reason)
 
 
 def locate_caller() -> Location:

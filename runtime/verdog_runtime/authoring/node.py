@@ -7,11 +7,11 @@ from typing_extensions import TypeVar
 
 from verdog_runtime.authoring.draft import ENTER, EXIT, FAILURE, Draft, DraftEdge
 from verdog_runtime.authoring.location import AuthoringError, locate_caller
+from verdog_runtime.authoring.state import NoState
 from verdog_runtime.authoring.visit import (
     AgentVisit,
     CallVisit,
     FeatureVisit,
-    NoState,
     PythonVisit,
     wrap_call,
     wrap_feature,

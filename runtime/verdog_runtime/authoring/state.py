@@ -1,9 +1,11 @@
 """State: what a feature node's function reads and replaces."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar, cast, overload
 
+from verdog_runtime.authoring.feature import FloatFeature
 from verdog_runtime.declarations.graph import FeatureDefinition, NodeDefinition
 from verdog_runtime.declarations.keys import StateKey
 from verdog_runtime.declarations.state import FeatureState as DeclaredFeatureState
@@ -14,6 +16,12 @@ ValueT = TypeVar("ValueT")
 
 Aliases = Mapping[int, NodeDefinition[Any, object]]
 """The declaration that stands for a handle in one graph, by the identity of the handle, where they differ."""
+
+
+@dataclass(frozen=True)
+class NoState:
+    """The state of a node that was declared without one. Its functions see None instead."""
+
 
 _NO_ALIASES: Aliases = MappingProxyType({})
 
@@ -56,7 +64,7 @@ class FeatureState(DeclaredFeatureState[object]):
         if value is None and isinstance(key, FeatureDefinition):
             name = cast(FeatureDefinition[object, object], key).id
             raise ValueError(f"feature {name!r} has no value yet: an earlier feature node must set it")
-        return value
+        return None if isinstance(value, NoState) else value
 
     def has(self, feature: FeatureDefinition[ValueT, object], /) -> bool:
         """Return whether a feature has a value yet.
@@ -67,13 +75,19 @@ class FeatureState(DeclaredFeatureState[object]):
         return super().get(feature) is not None
 
     def replace(self, key: FeatureDefinition[ValueT, object], value: ValueT, /) -> "FeatureState":
-        """Return a state in which a feature has another value.
+        """Return a state in which a feature has another value. A float feature also takes an int.
 
         Raises:
             TypeError: the key is no feature.
             KeyError: the feature belongs to another graph.
         """
-        return view_features(super().replace(key, value), self._aliases)
+        return view_features(super().replace(key, _widen(key, value)), self._aliases)
+
+
+def _widen(key: object, value: ValueT) -> ValueT:
+    """Return an int as the float that a type checker takes it for, where a feature is one."""
+    given = cast(object, value)
+    return cast(ValueT, float(given)) if isinstance(key, FloatFeature) and type(given) is int else value
 
 
 def view_features(state: DeclaredFeatureState[object], aliases: Aliases = _NO_ALIASES) -> FeatureState:

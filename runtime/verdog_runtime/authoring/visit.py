@@ -7,7 +7,6 @@ see only this edge's.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
 from typing import Generic, TypeAlias, cast, overload
 
@@ -15,7 +14,7 @@ from typing_extensions import TypeVar
 
 from verdog_runtime.authoring.draft import Draft, DraftEdge, MakeVisit
 from verdog_runtime.authoring.location import AuthoringError, locate_caller
-from verdog_runtime.authoring.state import Aliases, FeatureState, view_features
+from verdog_runtime.authoring.state import Aliases, FeatureState, NoState, view_features
 from verdog_runtime.declarations.calls import CallVisitDefinition
 from verdog_runtime.declarations.context import AgentNodeContext, CallContext, NodeContext
 from verdog_runtime.declarations.graph import AnyCallVisit, VisitDefinition
@@ -33,11 +32,6 @@ ChildParamsT = TypeVar("ChildParamsT")
 
 Function: TypeAlias = Callable[..., object]
 FeatureResult: TypeAlias = FeatureState | FeatureSuccess[object]
-
-
-@dataclass(frozen=True)
-class NoState:
-    """The state of a node that was declared without one. Its functions see None instead."""
 
 
 class _EdgeVisit:
