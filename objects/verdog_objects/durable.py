@@ -138,6 +138,16 @@ def fsync_directory(path: Path) -> None:
             os.close(fd)
 
 
+def sync_path(path: Path) -> None:
+    """Make a file's content and attributes durable."""
+    with translated(path):
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            _SWITCH.disk.fsync(fd)
+        finally:
+            os.close(fd)
+
+
 def sync_file(fd: int) -> None:
     """Make an open file's content and length durable."""
     with translated(None):

@@ -16,8 +16,8 @@ class StoredObject(NamedTuple):
     """A row of the table `objects`.
 
     Attributes:
-        codec: how the bytes are compressed; `-1 - codec` when the object is quarantined: reading it failed, it
-            counts as absent for writers, and the next one that has it stores it again.
+        codec: how the bytes are compressed; `-1 - codec` when the object is quarantined: reading it failed,
+            it counts as absent for writers, and the next one that has it stores it again.
         pack: the number of the pack that holds the bytes, or None when `data` does.
     """
 
@@ -189,7 +189,7 @@ def check_database(connection: Database) -> list[str]:
     found = cast("list[tuple[str]]", connection.execute("PRAGMA integrity_check(100)").fetchall())
     problems = [f"database: {text}" for (text,) in found if text != "ok"]
     lost = connection.execute(
-        "SELECT count(*) FROM objects WHERE pack NOT IN (SELECT id FROM packs)"
+        "SELECT count(*) FROM objects WHERE pack IS NOT NULL AND pack NOT IN (SELECT id FROM packs)"
     ).fetchone()
     if lost is not None and lost[0]:
         problems.append(f"database: {lost[0]} objects lie in unknown packs")

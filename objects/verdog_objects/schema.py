@@ -58,7 +58,12 @@ def define_schema(tables: Sequence[Table]) -> dict[str, str]:
 
 
 def create_schema(connection: Database, tables: Sequence[Table], uuid: str) -> None:
-    """Fill an empty database file in one transaction and leave it in WAL mode."""
+    """Fill an empty database file that nobody else sees yet, and leave it in WAL mode.
+
+    Durability: none; the caller syncs the file.
+    """
+    connection.execute("PRAGMA synchronous = OFF")
+    connection.execute("PRAGMA journal_mode = MEMORY").fetchall()
     connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
     connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     connection.execute("BEGIN EXCLUSIVE")

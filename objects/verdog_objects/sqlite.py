@@ -2,13 +2,13 @@
 
 import os
 import uuid as uuids
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import apsw
 
 from verdog_objects import durable, objecttable, packs, rows, schema
-from verdog_objects.connections import Connections, Port, open_database
+from verdog_objects.connections import Connections, Database, Port, open_database
 from verdog_objects.errors import Corrupt, NotFound, Unavailable
 from verdog_objects.filesystems import is_network, is_writable
 from verdog_objects.oid import Kind, Oid
@@ -153,19 +153,32 @@ class SqliteStore:
 
         Cost: reads the whole database.
         """
-        with self.port:
-            connection = self.connections.get()
-            problems = objecttable.check_database(connection)
-            for number, name, end in objecttable.list_packs(connection):
-                problem = packs.check_pack(self.directory / PACKS_NAME, name, end)
-                if problem is not None:
-                    problems.append(problem)
-                outside = objecttable.count_outside(connection, number, end)
-                if outside:
-                    problems.append(f"pack {name}: {outside} objects lie outside its committed {end} bytes")
-            for table in self._rows.tables.values():
-                problems += self._rows.check_seals(connection, table)
+        problems: list[str] = []
+        parts = [self._check_database, self._check_packs, *map(self._seal_check, self._rows.tables.values())]
+        for part in parts:
+            try:
+                with self.port:
+                    problems += part(self.connections.get())
+            except Corrupt as error:
+                problems.append(str(error))
         return problems
+
+    def _check_database(self, connection: Database) -> list[str]:
+        return objecttable.check_database(connection)
+
+    def _check_packs(self, connection: Database) -> list[str]:
+        problems: list[str] = []
+        for number, name, end in objecttable.list_packs(connection):
+            problem = packs.check_pack(self.directory / PACKS_NAME, name, end)
+            if problem is not None:
+                problems.append(problem)
+            outside = objecttable.count_outside(connection, number, end)
+            if outside:
+                problems.append(f"pack {name}: {outside} objects lie outside its committed {end} bytes")
+        return problems
+
+    def _seal_check(self, table: Table) -> Callable[[Database], list[str]]:
+        return lambda connection: self._rows.check_seals(connection, table)
 
 
 def create_store(directory: Path, tables: Sequence[Table], *, allow_network: bool = False) -> SqliteStore:
@@ -245,6 +258,7 @@ def _create_database(path: Path, tables: Sequence[Table]) -> None:
                 schema.create_schema(connection, tables, uuids.uuid4().hex)
             finally:
                 connection.close()
+        durable.sync_path(temporary)
         durable.publish(temporary, path)
     finally:
         for suffix in ("", "-wal", "-shm", "-journal"):

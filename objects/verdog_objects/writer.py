@@ -1,4 +1,4 @@
-"""The writer of the SQLite store: collects a change's objects, and puts bulk ahead of its last transaction."""
+"""The writer of the SQLite store: collects the objects of a change, and puts bulk ahead of its end."""
 
 import os
 import time
@@ -196,7 +196,7 @@ class SqliteWriter:
             self._deletions = objecttable.read_deletions(connection)
 
     def _confirm(self, connection: Database) -> bool:
-        """Check that what was found stored still is; return whether nothing was deleted since the last check."""
+        """Check that what was found stored still is; return whether nothing was deleted since last time."""
         if self._deletions is None:
             return True
         deletions = objecttable.read_deletions(connection)

@@ -1,4 +1,4 @@
-"""What every `ObjectStore` promises, written once. A test module inherits `StoreContract` and gives it a store."""
+"""What every `ObjectStore` promises. A test module inherits `StoreContract` and gives it a store."""
 
 from collections.abc import Callable, Iterator
 
