@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from verdog_objects.errors import Ambiguous, InvalidInput, NotFound
 from verdog_repo.runs import SourceFile, SourceModule
+from verdog_runtime.interpreter import Dispatcher
 from verdog_runtime.sources import configure_workflow, list_local_ids, load_workflow, reload_workflow
 
 FLOW = """\
@@ -456,3 +458,25 @@ def test_a_remembered_path_cannot_lead_out_of_the_project(project: Path, tmp_pat
     write(tmp_path / "outside.py", FLOW)
     with pytest.raises(InvalidInput, match="outside"):
         reload_workflow(SourceFile(path="../outside.py", name="flow"), project)
+
+
+# The same names everywhere.
+
+
+def test_a_script_run_by_python_has_the_id_of_the_loaded_file(project: Path) -> None:
+    tail = "\nfrom verdog_runtime.imports import name_main_module\nif __name__ == '__main__':\n"
+    write(project / "flows/count.py", FLOW + tail + "    print(flow.definition().id, name_main_module())\n")
+    command = [sys.executable, "count.py"]
+    found = subprocess.run(command, cwd=project / "flows", capture_output=True, text=True, check=True)
+    loaded = load_workflow("flows/count.py", cwd=project)
+    assert found.stdout.split() == [loaded.definition.id, "verdog_file.flows.count"]
+
+
+def test_the_example_of_the_documentation_runs(tmp_path: Path) -> None:
+    loaded = load_workflow("countdown.py", cwd=Path(__file__).parents[2] / "docs/examples")
+    configured = configure_workflow(loaded, ["--input.value", "2"])
+    dispatcher = Dispatcher(project_root=loaded.project_root)
+    result = dispatcher.run(configured.definition, configured.input, output_dir=tmp_path / "out")
+    assert result.output == configured.input
+    texts = [path.read_text() for path in sorted((tmp_path / "out/work").glob("*/step.txt"))]
+    assert texts == ["step 1 of 3\n", "step 2 of 3\n", "step 3 of 3\n"]
