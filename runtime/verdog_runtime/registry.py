@@ -1,0 +1,107 @@
+"""The registry: the list of a project's runs that other tools read. The store is the truth."""
+
+import json
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, cast
+
+from verdog_objects import durable
+from verdog_objects.errors import Unavailable
+from verdog_runtime.layout import CONTROL_DIRECTORY
+from verdog_runtime.locking import locked_file
+from verdog_runtime.storeerrors import RunStoreError
+
+REGISTRY: Final = "run-registry.json"
+RUN_HISTORY_SCHEMA_VERSION: Final = 1
+
+_LOCK: Final = "locks/run-registry.lock"
+
+
+def read_registry(project_root: Path) -> dict[str, str]:
+    """Return the run ids by output directory, in the directories' order; empty when there is no registry.
+
+    Raises:
+        RunStoreError: it cannot be read (`run.registry_unreadable`) or is damaged (`run.registry_invalid`).
+    """
+    path = project_root / CONTROL_DIRECTORY / REGISTRY
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise RunStoreError(
+            f"{path} cannot be read: {error.strerror}", code="run.registry_unreadable"
+        ) from error
+    try:
+        return _parse(json.loads(data.decode("utf-8", "surrogateescape")))
+    except ValueError as error:
+        raise RunStoreError(f"{path} is no registry of runs: {error}", code="run.registry_invalid") from error
+
+
+def register_run(project_root: Path, run_id: str, output_dir: Path) -> None:
+    """Add a run to the registry. It takes the place of an earlier one of the same directory.
+
+    Durability: once the call returned. Safe to repeat.
+    """
+    with _locked(project_root):
+        runs = read_registry(project_root)
+        if runs.get(str(output_dir)) != run_id:
+            _write(project_root, runs | {str(output_dir): run_id})
+
+
+def unregister_runs(project_root: Path, output_dirs: frozenset[Path]) -> int:
+    """Remove directories from the registry and return how many were in it.
+
+    Durability: once the call returned. Safe to repeat.
+    """
+    with _locked(project_root):
+        runs = read_registry(project_root)
+        kept = {path: run for path, run in runs.items() if Path(path) not in output_dirs}
+        if len(kept) < len(runs):
+            _write(project_root, kept)
+        return len(runs) - len(kept)
+
+
+def _write(project_root: Path, runs: dict[str, str]) -> None:
+    document = {
+        "schema_version": RUN_HISTORY_SCHEMA_VERSION,
+        "runs": [{"run_id": runs[path], "output_dir": path} for path in sorted(runs)],
+    }
+    text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    path = project_root / CONTROL_DIRECTORY / REGISTRY
+    durable.write_file(path, text.encode("utf-8", "surrogateescape"))
+
+
+def _parse(document: object) -> dict[str, str]:
+    fields = cast("dict[str, object]", document) if isinstance(document, dict) else {}
+    if fields.get("schema_version") != RUN_HISTORY_SCHEMA_VERSION:
+        raise ValueError(f"schema_version {RUN_HISTORY_SCHEMA_VERSION} expected")
+    runs = fields.get("runs")
+    if not isinstance(runs, list):
+        raise ValueError("a list of runs expected")
+    found: dict[str, str] = {}
+    for each in cast("list[object]", runs):
+        entry = cast("dict[str, object]", each) if isinstance(each, dict) else {}
+        run, path = entry.get("run_id"), entry.get("output_dir")
+        if (
+            not isinstance(run, str)
+            or not isinstance(path, str)
+            or not Path(path).is_absolute()
+            or path in found
+        ):
+            raise ValueError("each run needs an id and a directory of its own")
+        found[path] = run
+    return found
+
+
+@contextmanager
+def _locked(project_root: Path) -> Generator[None]:
+    path = project_root / CONTROL_DIRECTORY / _LOCK
+    durable.make_directory(path.parent, parents=True)
+    try:
+        stream = path.open("ab")
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be opened: {error.strerror}") from error
+    with stream, locked_file(stream, blocking=True):
+        yield
