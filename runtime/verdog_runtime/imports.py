@@ -8,7 +8,6 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 
 from verdog_objects.errors import InvalidInput, NotFound
-from verdog_repo.project import relate_to_project
 from verdog_runtime.authoring.location import AuthoringError
 from verdog_runtime.authoring.naming import format_file_package
 
@@ -94,18 +93,6 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except OSError:
         return False
-
-
-def name_main_module() -> str | None:
-    """Return the module name that stands for the script being run, as if it had been loaded by its path.
-
-    Returns:
-        the name, or None when Python runs no file.
-    """
-    file: str | None = getattr(sys.modules.get("__main__"), "__file__", None)
-    if file is None or not is_file(Path(file)):
-        return None
-    return format_file_package(relate_to_project(file)[1])
 
 
 def explain_failure(error: BaseException, what: str, project: Path) -> InvalidInput:

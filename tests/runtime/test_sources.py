@@ -464,12 +464,18 @@ def test_a_remembered_path_cannot_lead_out_of_the_project(project: Path, tmp_pat
 
 
 def test_a_script_run_by_python_has_the_id_of_the_loaded_file(project: Path) -> None:
-    tail = "\nfrom verdog_runtime.imports import name_main_module\nif __name__ == '__main__':\n"
-    write(project / "flows/count.py", FLOW + tail + "    print(flow.definition().id, name_main_module())\n")
+    write(project / "flows/count.py", FLOW + "print(flow.definition().id)\n")
     command = [sys.executable, "count.py"]
     found = subprocess.run(command, cwd=project / "flows", capture_output=True, text=True, check=True)
     loaded = load_workflow("flows/count.py", cwd=project)
-    assert found.stdout.split() == [loaded.definition.id, "verdog_file.flows.count"]
+    assert found.stdout.strip() == loaded.definition.id
+
+
+def test_a_module_run_by_python_has_the_id_of_the_loaded_module(project: Path) -> None:
+    write(project / "src/shop/flows.py", FLOW + "print(flow.definition().id)\n")
+    command = [sys.executable, "-m", "shop.flows"]
+    found = subprocess.run(command, cwd=project / "src", capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == load_workflow("shop.flows", cwd=project).definition.id
 
 
 def test_the_example_of_the_documentation_runs(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """Locations: where in the author's code something was written, and the error that says so."""
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
 
 from verdog_objects.errors import InvalidInput
 
@@ -49,7 +51,14 @@ def locate_caller() -> Location:
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith(_OURS):
         frame = frame.f_back
-    return Location(frame.f_code.co_filename, frame.f_lineno, str(frame.f_globals.get("__name__", "")))
+    return Location(frame.f_code.co_filename, frame.f_lineno, _name_module(frame.f_globals))
+
+
+def _name_module(namespace: Mapping[str, object]) -> str:
+    """Return the name of a module; one that was run by `python -m` goes by the name it was run by."""
+    name = str(namespace.get("__name__", ""))
+    spec = namespace.get("__spec__")
+    return spec.name if name == "__main__" and isinstance(spec, ModuleSpec) else name
 
 
 def format_path(path: str) -> str:
