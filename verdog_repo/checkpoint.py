@@ -38,6 +38,7 @@ class Checkpoint:
         place: the node that was completed, with the calls that lead to it (`call#1/child`), or None.
         visit: the number of that visit's directory.
         next_place: the node that comes next, or None at the end.
+        resumed_from: the number of the checkpoint whose state went on; those in between are given up.
     """
 
     run: RunId
@@ -53,6 +54,7 @@ class Checkpoint:
     visit: int | None
     next_place: str | None
     next_visit: int | None
+    resumed_from: int | None
     created_us: int
     duration_ns: int
     files_added: int
@@ -108,6 +110,7 @@ def derive_checkpoint(
         visit=completed.visit if completed else None,
         next_place=format_place(following) if following else None,
         next_visit=following.visit if following else None,
+        resumed_from=record.resumed_from,
         created_us=created_us,
         duration_ns=record.duration_ns,
         files_added=record.files_added,
@@ -142,6 +145,7 @@ def encode_row(checkpoint: Checkpoint, number: int) -> Row:
         checkpoint.visit,
         checkpoint.next_place,
         checkpoint.next_visit,
+        checkpoint.resumed_from,
         checkpoint.created_us,
         checkpoint.duration_ns,
         checkpoint.files_added,
@@ -151,7 +155,7 @@ def encode_row(checkpoint: Checkpoint, number: int) -> Row:
 
 _Cells = tuple[
     int, int, CommitId, CommitId | None, int, Oid, int, int, int, str | None, int | None,
-    str | None, int | None, int, int, int, int,
+    str | None, int | None, int | None, int, int, int, int,
 ]  # fmt: skip
 
 
@@ -177,8 +181,9 @@ def decode_row(row: Row, run: RunId) -> Checkpoint:
         visit=cells[10],
         next_place=cells[11],
         next_visit=cells[12],
-        created_us=cells[13],
-        duration_ns=cells[14],
-        files_added=cells[15],
-        bytes_added=cells[16],
+        resumed_from=cells[13],
+        created_us=cells[14],
+        duration_ns=cells[15],
+        files_added=cells[16],
+        bytes_added=cells[17],
     )

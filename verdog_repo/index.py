@@ -60,6 +60,10 @@ class Index:
         """Return the checkpoints with a number of a run: one, or more where operations were undone."""
         return self._select(Query(table=CHECKPOINTS, equal=(("run", run), ("sequence", sequence))))
 
+    def page(self, run: int, first: int) -> list[Checkpoint]:
+        """Return a page of a run's checkpoints from a number on, oldest first, undone ones too."""
+        return self._select(Query(table=CHECKPOINTS, equal=(("run", run),), at_least=("sequence", first)))
+
     def own_ancestor(self, checkpoint: Checkpoint, run: int, sequence: int) -> Checkpoint:
         """Return the checkpoint of this number on the way back from another one of the same run.
 
@@ -145,6 +149,20 @@ class Index:
             if len(page) < PAGE_ROWS:
                 return
             after = page[-1].sequence + 1
+
+    def given_up(self, run: int, tip: Checkpoint) -> list[range]:
+        """Return the numbers of the checkpoints, up to `tip`, that a resumed run left behind."""
+        query = Query(
+            table=CHECKPOINTS,
+            equal=(("run", run),),
+            at_least=("resumed_from", 0),
+            order=("sequence",),
+        )
+        return [
+            range(each.resumed_from + 1, each.sequence)
+            for each in self._select(query)
+            if each.resumed_from is not None and each.sequence <= tip.sequence
+        ]
 
     def _select(self, query: Query) -> list[Checkpoint]:
         name = self._runs.name

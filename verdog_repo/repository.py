@@ -11,20 +11,15 @@ from verdog_repo import transaction
 from verdog_repo.catalog import Catalog, open_catalog
 from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.draft import CheckpointDraft
+from verdog_repo.fork import Rebased, fork
+from verdog_repo.history import list_children, read_page
 from verdog_repo.lease import Lease, is_leased, take_lease
 from verdog_repo.listing import RunListing, iter_runs
-from verdog_repo.names import CommitId, LabelName, RunId, TagName
+from verdog_repo.marks import Marks
+from verdog_repo.names import CommitId, RunId
 from verdog_repo.operations import OperationDraft
 from verdog_repo.record import CheckpointRecord
-from verdog_repo.refs import (
-    LABEL_PREFIX,
-    TAG_PREFIX,
-    iter_refs,
-    name_label_ref,
-    name_tag_ref,
-    point_at,
-    point_at_run,
-)
+from verdog_repo.resolve import Resolver, Revision, RevisionRange
 from verdog_repo.runs import RunHeader
 from verdog_repo.tables import TABLES
 
@@ -40,6 +35,7 @@ class Repository:
         project: the project's directory.
         store: the objects and tables below.
         catalog: the same with readers of the tables, for functions of this package.
+        marks: tags and labels.
         locks: the directory of the leases' locks, or None for a store in memory without any.
     """
 
@@ -48,6 +44,7 @@ class Repository:
         self.store = store
         self.locks = locks
         self.catalog: Catalog = open_catalog(store)
+        self.marks = Marks(self.catalog)
 
     @classmethod
     def create(cls, project: Path) -> Self:
@@ -159,45 +156,62 @@ class Repository:
         if tip is None or not 1 <= sequence <= tip.sequence:
             last = f"its last is {tip.sequence}" if tip is not None else "it has none"
             raise NotFound(f"run {run} has no checkpoint {sequence}: {last}")
-        return self.catalog.index.own_ancestor(tip, self.catalog.runs.get(run).number, sequence)
+        return self.catalog.index.own_ancestor(tip, self.catalog.runs.number(run), sequence)
 
     def record(self, checkpoint: Checkpoint) -> CheckpointRecord:
         """Return everything a checkpoint says."""
         return self.catalog.record(checkpoint)
 
+    def history(self, start: RunId | CommitId, limit: int = 20) -> list[Checkpoint]:
+        """Return a checkpoint and those before it, newest first, over fork points, at most `limit`.
+
+        Args:
+            start: a commit, or a run for its latest checkpoint (an empty list when it has none).
+            limit: how many. Ask again from the last one's `parent` for more; None there is the end.
+
+        Cost: one query per run crossed. `history.walk`, `walk_all` and `walk_range` iterate instead.
+        """
+        tip = self.tip(RunId(start)) if isinstance(start, str) else self.checkpoint(start)
+        return read_page(self.catalog, tip, limit) if tip is not None else []
+
+    def children(self, commit: CommitId) -> list[Checkpoint]:
+        """Return the checkpoints whose parent is this one: the run's next, and the first of each fork."""
+        return list_children(self.catalog, self.checkpoint(commit))
+
+    def resolver(self, here: Path | None = None) -> Resolver:
+        """Return what finds the meaning of names; paths of runs are relative to `here` (default: the cwd)."""
+        return Resolver(self.catalog, self.project, here if here is not None else Path.cwd())
+
+    def resolve(self, text: str) -> Revision:
+        """Return the checkpoint that a revision means. See `Resolver.resolve` for what it raises."""
+        return self.resolver().resolve(text)
+
+    def resolve_range(self, text: str) -> Revision | RevisionRange:
+        """Return the checkpoint, or the two, that `A`, `A..B` or `A...B` means."""
+        return self.resolver().resolve_range(text)
+
+    def resolve_run(self, text: str) -> RunId:
+        """Return the run that a text names, checkpoints or not; empty text means the only run."""
+        return self.resolver().resolve_run(text)
+
+    def fork(
+        self,
+        source: CommitId,
+        header: RunHeader,
+        *,
+        clear_sessions: bool,
+        operation: OperationDraft,
+        rebased: Rebased | None = None,
+    ) -> Checkpoint:
+        """Make a new run whose checkpoint 1 (kind `fork`) follows a checkpoint of another run: see `fork`."""
+        return fork(
+            self.catalog, source, header, clear_sessions=clear_sessions, operation=operation, rebased=rebased
+        )
+
     def runs(self) -> list[RunListing]:
         """Return every run, newest first."""
         found = iter_runs(self.catalog, self.project, self.locks)
         return sorted(found, key=lambda each: each.number, reverse=True)
-
-    def tag(self, name: TagName, commit: CommitId, *, operation: OperationDraft) -> None:
-        """Give a checkpoint a name. Raises `InvalidInput` when the name is already used."""
-        checkpoint = self.checkpoint(commit)
-        number = self.catalog.runs.get(checkpoint.run).number
-        transaction.set_mark(self.catalog, point_at(name_tag_ref(name), number, checkpoint), operation)
-
-    def remove_tag(self, name: TagName, *, operation: OperationDraft) -> None:
-        """Remove a tag. Raises `NotFound` when there is none of this name."""
-        transaction.remove_mark(self.catalog, name_tag_ref(name), operation)
-
-    def tags(self) -> dict[TagName, CommitId]:
-        """Return all tags."""
-        found = iter_refs(self.store, TAG_PREFIX)
-        return {TagName(ref.short_name): ref.commit for ref in found if ref.commit is not None}
-
-    def label(self, name: LabelName, run: RunId, *, operation: OperationDraft) -> None:
-        """Give a run a name. Raises `InvalidInput` when the name is already used."""
-        number = self.catalog.runs.get(run).number
-        transaction.set_mark(self.catalog, point_at_run(name_label_ref(name), number), operation)
-
-    def remove_label(self, name: LabelName, *, operation: OperationDraft) -> None:
-        """Remove a label. Raises `NotFound` when there is none of this name."""
-        transaction.remove_mark(self.catalog, name_label_ref(name), operation)
-
-    def labels(self) -> dict[LabelName, RunId]:
-        """Return all labels."""
-        found = iter_refs(self.store, LABEL_PREFIX)
-        return {LabelName(ref.short_name): self.catalog.runs.name(ref.run_number) for ref in found}
 
     def close(self) -> None:
         """Release the store's files. Safe to call twice."""

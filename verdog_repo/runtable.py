@@ -40,6 +40,7 @@ class RunTable:
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
         self._names: dict[int, RunId] = {}
+        self._numbers: dict[RunId, int] = {}
 
     def find(self, run: str) -> RunRow | None:
         """Return a run's row."""
@@ -63,18 +64,15 @@ class RunTable:
             known = self._names[number] = RunId(cast("str", rows[0][1]))
         return known
 
+    def number(self, run: RunId) -> int:
+        """Return the number that stands for a run. Raises `NotFound` when there is no such run."""
+        known = self._numbers.get(run)
+        return known if known is not None else self.get(run).number
+
     def next_number(self) -> int:
-        """Return a number that was not given yet. `claim` makes sure that it is still free."""
+        """Return a number that was not given yet, though another process may take it."""
         rows = self._store.select(Query(table=RUN_NUMBERS, descending=True, limit=1))
         return cast("int", rows[0][0]) + 1 if rows else 1
-
-    def claim(self, row: RunRow) -> tuple[list[Guard], list[PutRow]]:
-        """Return the guards and writes that make a new run of an unused id and number."""
-        guards = [
-            Guard(table=RUNS, key=(row.run,), expected=None),
-            Guard(table=RUN_NUMBERS, key=(row.number,), expected=None),
-        ]
-        return guards, [row.write, PutRow(table=RUN_NUMBERS, row=(row.number, row.run))]
 
     def beginning_with(self, prefix: str, limit: int) -> list[RunId]:
         """Return the runs whose id begins with a text, in order."""
@@ -123,4 +121,5 @@ class RunTable:
     def _remember(self, row: Row) -> RunRow:
         found = RunRow._make(cast("tuple[RunId, int, Oid, str, CommitId | None]", row))
         self._names[found.number] = found.run
+        self._numbers[found.run] = found.number
         return found

@@ -109,6 +109,7 @@ CHECKPOINTS: Final = Table(
         _integer("visit", nullable=True),
         _text("next_place", nullable=True),
         _integer("next_visit", nullable=True),
+        _integer("resumed_from", nullable=True),
         _integer("created_us"),
         _integer("duration_ns"),
         _integer("files_added"),

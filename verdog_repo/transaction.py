@@ -1,6 +1,6 @@
 """Transactions: every change of a run is objects first, then ONE swap of rows."""
 
-from verdog_objects.errors import Conflict, Corrupt, InvalidInput, NotFound
+from verdog_objects.errors import Conflict, Corrupt, InvalidInput
 from verdog_objects.oid import Kind, Oid
 from verdog_objects.store import Guard, PutRow, Write, Writer
 from verdog_repo.catalog import Catalog
@@ -23,7 +23,7 @@ from verdog_repo.refs import (
 )
 from verdog_repo.runs import RunHeader, encode_header
 from verdog_repo.runtable import RunRow
-from verdog_repo.tables import CHECKPOINTS, RUNS
+from verdog_repo.tables import CHECKPOINTS, RUN_NUMBERS, RUNS
 
 _ATTEMPTS = 8
 
@@ -36,43 +36,65 @@ def create_run(catalog: Catalog, header: RunHeader, operation: OperationDraft) -
 
     Durability: all of it when the call returned.
     """
+    number = claim_number(catalog, header.run)
+    with catalog.store.writer() as writer:
+        guards, writes = stage_run(writer, header, number, None)
+        writes.append(log_operation(operation, number))
+        catalog.store.apply(writer, guards=guards, writes=writes)
+
+
+def claim_number(catalog: Catalog, run: RunId) -> int:
+    """Return a number that was never given before and is given to this run from now on.
+
+    Raises:
+        InvalidInput: the run's id is already used in the project.
+
+    Durability: the number is used up when the call returned, whatever becomes of the run.
+    """
+    require_unused(catalog, run)
     for _ in range(_ATTEMPTS):
-        with catalog.store.writer() as writer:
-            row = stage_run(catalog, writer, header, None)
-            guards, writes = claim_run(catalog, row)
-            try:
-                catalog.store.apply(
-                    writer, guards=guards, writes=[*writes, log_operation(operation, row.number)]
-                )
-            except Conflict:
-                continue  # somebody took the number; if it was the id, the next round says so
-            return
+        number = catalog.runs.next_number()
+        guard = Guard(table=RUN_NUMBERS, key=(number,), expected=None)
+        try:
+            catalog.store.apply(guards=[guard], writes=[PutRow(table=RUN_NUMBERS, row=(number, run))])
+        except Conflict:
+            continue  # another process took it
+        return number
     raise Conflict("other processes make runs faster than this one can")
 
 
-def stage_run(catalog: Catalog, writer: Writer, header: RunHeader, fork_point: CommitId | None) -> RunRow:
-    """Put a new run's header and return its row.
+def require_unused(catalog: Catalog, name: str) -> None:
+    """Refuse a name that a run, a tag or a label already has.
 
     Raises:
-        InvalidInput: the id is already used in the project.
+        InvalidInput: it has; the message says which.
     """
-    for taken, what in (
-        (catalog.runs.find(header.run), "run"),
-        (read_ref(catalog.store, name_tag_ref(TagName(header.run))), "tag"),
-        (read_ref(catalog.store, name_label_ref(LabelName(header.run))), "label"),
-    ):
-        if taken is not None:
-            raise InvalidInput(f"{header.run} is already the name of a {what} in this project")
+    taken = {
+        "run": catalog.runs.find(name),
+        "tag": read_ref(catalog.store, name_tag_ref(TagName(name))),
+        "label": read_ref(catalog.store, name_label_ref(LabelName(name))),
+    }
+    for what, found in taken.items():
+        if found is not None:
+            raise InvalidInput(f"{name} is already the name of a {what} in this project")
+
+
+def unused(name: str) -> list[Guard]:
+    """Return the conditions that no run, tag or label has a name."""
+    return [
+        Guard(table=RUNS, key=(name,), expected=None),
+        absent(name_tag_ref(TagName(name))),
+        absent(name_label_ref(LabelName(name))),
+    ]
+
+
+def stage_run(
+    writer: Writer, header: RunHeader, number: int, fork_point: CommitId | None
+) -> tuple[list[Guard], list[Write]]:
+    """Put a new run's header and return the guards and writes that make the run."""
     oid = writer.put(Kind.HEADER, encode_header(header))
-    return RunRow(header.run, catalog.runs.next_number(), oid, header.output_dir, fork_point)
-
-
-def claim_run(catalog: Catalog, row: RunRow) -> tuple[list[Guard], list[Write]]:
-    """Return the guards and writes that make a new run, while nothing else has its name."""
-    guards, writes = catalog.runs.claim(row)
-    guards.append(absent(name_tag_ref(TagName(row.run))))
-    guards.append(absent(name_label_ref(LabelName(row.run))))
-    return guards, [*writes]
+    row = RunRow(header.run, number, oid, header.output_dir, fork_point)
+    return unused(header.run), [row.write]
 
 
 def update_header(
@@ -185,35 +207,3 @@ def load_head(catalog: Catalog, lease: Lease) -> Head:
     if checkpoint is None:
         raise Conflict(f"the ref of run {lease.run} moved")
     return Head(ref, checkpoint, catalog.commit_bytes(checkpoint))
-
-
-def set_mark(catalog: Catalog, mark: Ref, operation: OperationDraft) -> None:
-    """Make a tag or a label.
-
-    Raises:
-        InvalidInput: the name is already used.
-    """
-    name = mark.short_name
-    tag, label = name_tag_ref(TagName(name)), name_label_ref(LabelName(name))
-    if catalog.runs.find(name) is not None:
-        raise InvalidInput(f"{name} is already the name of a run in this project")
-    for other in (tag, label):
-        if read_ref(catalog.store, other) is not None:
-            raise InvalidInput(f"{name} is already the name of a {other.partition('s/')[0]} in this project")
-    move = RefMove(name=mark.name, before=None, after=mark.commit)
-    catalog.store.apply(
-        guards=[Guard(table=RUNS, key=(name,), expected=None), absent(tag), absent(label)],
-        writes=[mark.write, log_operation(operation, mark.run_number, (move,))],
-    )
-
-
-def remove_mark(catalog: Catalog, name: str, operation: OperationDraft) -> None:
-    """Remove a tag or a label by the name of its ref. Raises `NotFound` when there is none."""
-    mark = read_ref(catalog.store, name)
-    if mark is None:
-        raise NotFound(f"no {name.partition('s/')[0]} {name.partition('/')[2]} in this project")
-    move = RefMove(name=name, before=mark.commit, after=None)
-    catalog.store.apply(
-        guards=[mark.guard],
-        writes=[mark.removal, log_operation(operation, mark.run_number, (move,))],
-    )

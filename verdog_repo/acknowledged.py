@@ -1,0 +1,91 @@
+"""Acknowledged checkpoints: the lines of a run's `index.jsonl`, and what the store owes to the last."""
+
+import json
+from dataclasses import dataclass
+from typing import cast
+
+from verdog_objects.errors import Corrupt, InvalidInput
+from verdog_repo.catalog import Catalog
+from verdog_repo.checkpoint import Checkpoint
+from verdog_repo.names import CommitId, RunId, format_commit_id, parse_commit_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acknowledged:
+    """One line: the checkpoint that was the run's latest when it was written."""
+
+    run: str
+    sequence: int
+    commit: CommitId
+
+
+def format_line(checkpoint: Checkpoint) -> bytes:
+    """Return the line to append once a checkpoint is durable, or is the latest again after an undo."""
+    value = {
+        "commit": format_commit_id(checkpoint.commit),
+        "created_at": checkpoint.created_at,
+        "kind": checkpoint.kind.value,
+        "run": checkpoint.run,
+        "sequence": checkpoint.sequence,
+    }
+    return json.dumps(value, separators=(",", ":"), sort_keys=True).encode() + b"\n"
+
+
+def parse_last_line(data: bytes) -> Acknowledged | None:
+    """Return what the last whole line of a file, or of its end, acknowledges; None when there is none.
+
+    Lines are appended without syncing, after the checkpoint is durable. So a torn last line, or zeros that a
+    power cut left, are passed over.
+    """
+    whole, _, _ = data.rpartition(b"\n")
+    for line in reversed(whole.split(b"\n")):
+        found = _parse(line)
+        if found is not None:
+            return found
+    return None
+
+
+def check_acknowledged(catalog: Catalog, run: RunId, last: Acknowledged | bytes | None) -> None:
+    """Refuse a store that lost a checkpoint it had acknowledged.
+
+    Args:
+        catalog: the store.
+        run: the run.
+        last: the last line of its `index.jsonl` (or the file's last bytes), or None when it has none.
+
+    Raises:
+        Corrupt: the run's ref is behind that line, or on another history.
+    """
+    if isinstance(last, bytes):
+        last = parse_last_line(last)
+    if last is None:
+        return
+    if last.run != run:
+        raise Corrupt(f"index.jsonl speaks of run {last.run}, not of run {run}")
+    tip = catalog.tip(run)
+    if tip is None or tip.sequence < last.sequence:
+        has = f"ends at checkpoint {tip.sequence}" if tip is not None else "has no checkpoint"
+        raise Corrupt(f"run {run} {has}, but checkpoint {last.sequence} had been acknowledged")
+    found = catalog.index.own_ancestor(tip, catalog.runs.number(run), last.sequence)
+    if found.commit != last.commit:
+        raise Corrupt(
+            f"run {run}: checkpoint {last.sequence} is commit {format_commit_id(found.commit)}, "
+            f"but {format_commit_id(last.commit)} had been acknowledged"
+        )
+
+
+def _parse(line: bytes) -> Acknowledged | None:
+    try:
+        value: object = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict):
+        return None
+    fields = cast("dict[str, object]", value)
+    run, sequence, commit = fields.get("run"), fields.get("sequence"), fields.get("commit")
+    if not isinstance(run, str) or type(sequence) is not int or sequence < 1 or not isinstance(commit, str):
+        return None
+    try:
+        return Acknowledged(run=run, sequence=sequence, commit=parse_commit_id(commit))
+    except InvalidInput:
+        return None

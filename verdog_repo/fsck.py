@@ -1,0 +1,285 @@
+"""Checking a repository: every ref, run, commit and row, and that each object they need is there."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from verdog_objects.errors import Corrupt, VerdogError
+from verdog_objects.manifest import key_path
+from verdog_objects.oid import Kind, Oid, format_oid
+from verdog_objects.store import PAGE_ROWS, Query
+from verdog_repo.catalog import Catalog
+from verdog_repo.checkpoint import Checkpoint, derive_checkpoint, encode_row
+from verdog_repo.names import CommitId, RunId, format_commit_id
+from verdog_repo.operations import read_operations
+from verdog_repo.record import CheckpointRecord, decode_record
+from verdog_repo.refs import LABEL_PREFIX, RUN_PREFIX, TAG_PREFIX, Ref, iter_refs, point_at, read_reflog
+from verdog_repo.repository import Repository
+from verdog_repo.runtable import RunRow
+from verdog_repo.survey import Survey, Wound
+from verdog_repo.tables import RUN_NUMBERS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that is wrong.
+
+    Attributes:
+        kind: what it is wrong with: `store`, `run`, `ref`, `reflog`, `operation`, `checkpoint` or `object`.
+        message: one sentence that names it.
+        run: the run that is affected, if one is.
+        sequences: the numbers of its affected checkpoints.
+        visits: the completed visits of these checkpoints, as `node/3`.
+        paths: the artifact paths (bytes) that cannot be restored.
+        addresses: the addresses of the state's values that cannot be restored.
+        oid: the object that is missing or damaged.
+    """
+
+    kind: str
+    message: str
+    run: RunId | None = None
+    sequences: tuple[int, ...] = ()
+    visits: tuple[str, ...] = ()
+    paths: tuple[bytes, ...] = ()
+    addresses: tuple[str, ...] = ()
+    oid: Oid | None = None
+
+
+@runtime_checkable
+class SelfChecking(Protocol):
+    """A store that can check what is below its objects and rows."""
+
+    def check(self) -> list[str]:
+        """Return what is wrong, one sentence each."""
+        ...
+
+
+def check(repository: Repository, *, read_data: bool = False) -> list[Finding]:
+    """Return everything that is wrong with a repository; nothing when it is sound.
+
+    Args:
+        repository: what to check. Nothing is changed.
+        read_data: read and hash the content of every file and value too, not only what leads to it.
+
+    Cost: reads every row, record and manifest node once; with `read_data` every object.
+    """
+    return list(_Check(repository.catalog, read_data=read_data).run())
+
+
+@dataclass(slots=True)
+class _Harm:
+    """What one damaged object does to one run."""
+
+    damage: str
+    sequences: list[int] = field(default_factory=list[int])
+    visits: dict[str, None] = field(default_factory=dict[str, None])
+    paths: dict[bytes, None] = field(default_factory=dict[bytes, None])
+    addresses: dict[str, None] = field(default_factory=dict[str, None])
+
+
+class _Check:
+    def __init__(self, catalog: Catalog, *, read_data: bool) -> None:
+        self.catalog = catalog
+        self.survey = Survey(catalog.store, read_data=read_data)
+
+    def run(self) -> Iterator[Finding]:
+        store = self.catalog.store
+        if isinstance(store, SelfChecking):
+            for sentence in store.check():
+                yield Finding(kind="store", message=sentence)
+        rows: list[RunRow] = []
+        try:
+            for page in self.catalog.runs.pages():
+                rows += page
+        except VerdogError as error:
+            yield Finding(kind="run", message=str(error))
+        for row in sorted(rows, key=lambda each: each.number):
+            yield from self._check_run(row)
+        yield from self._check_refs({row.number: row.run for row in rows})
+        yield from self._check_operations()
+
+    def _check_run(self, row: RunRow) -> Iterator[Finding]:
+        catalog, harms = self.catalog, dict[Oid, _Harm]()
+        numbered = catalog.store.select(Query(table=RUN_NUMBERS, equal=(("number", row.number),)))
+        if numbered != [(row.number, row.run)]:
+            yield Finding(
+                kind="run", run=row.run, message=f"run {row.run} does not own its number {row.number}"
+            )
+        try:
+            header = catalog.runs.header(row)
+        except VerdogError as error:
+            yield Finding(kind="run", run=row.run, oid=row.header, message=f"run {row.run}: header: {error}")
+        else:
+            if header.output_dir != row.output_dir:
+                yield Finding(
+                    kind="run", run=row.run, message=f"run {row.run}: its row names another directory"
+                )
+            if header.result is not None:
+                damage = self.survey.look_at_object(Kind.VALUE, header.result)
+                if damage is not None:
+                    harms[header.result] = _Harm(damage)
+        before: dict[CommitId, Checkpoint] = {}
+        for page in self._pages(row):
+            for checkpoint in page:
+                yield from self._check_checkpoint(row, checkpoint, before, harms)
+            before = {each.commit: each for each in page[-8:]}
+        yield from (_report(row.run, oid, harm) for oid, harm in harms.items())
+        yield from self._check_reflog(row)
+
+    def _pages(self, row: RunRow) -> Iterator[list[Checkpoint]]:
+        after = 0
+        while True:
+            page = self.catalog.index.page(row.number, after)
+            if page:
+                yield page
+            if len(page) < PAGE_ROWS:
+                return
+            after = page[-1].sequence + 1
+
+    def _check_checkpoint(
+        self, row: RunRow, checkpoint: Checkpoint, before: dict[CommitId, Checkpoint], harms: dict[Oid, _Harm]
+    ) -> Iterator[Finding]:
+        try:
+            record = self._derive_again(row, checkpoint, before)
+        except VerdogError as error:
+            yield Finding(
+                kind="checkpoint",
+                run=row.run,
+                sequences=(checkpoint.sequence,),
+                visits=_visits(checkpoint),
+                oid=checkpoint.record,
+                message=f"run {row.run} checkpoint {checkpoint.sequence}: {error}",
+            )
+            return
+        finally:
+            before[checkpoint.commit] = checkpoint
+        wounds: list[Wound] = []
+        for root in (record.artifacts, record.state):
+            if root is not None:
+                wounds += self.survey.look_at_manifest(root)
+        for environment in record.environments:
+            damage = self.survey.look_at_object(Kind.ENVIRONMENT, environment)
+            if damage is not None:
+                wounds.append(Wound(environment, damage, None, False))
+        if record.ledger.root is not None:
+            damage = self.survey.look_at_object(Kind.LEDGER, record.ledger.root)
+            if damage is not None:
+                wounds.append(Wound(record.ledger.root, damage, None, False))
+        for wound in wounds:
+            _note(harms.setdefault(wound.oid, _Harm(wound.damage)), checkpoint, wound)
+
+    def _derive_again(
+        self, row: RunRow, checkpoint: Checkpoint, before: dict[CommitId, Checkpoint]
+    ) -> CheckpointRecord:
+        """Return the record, when it and the parent make exactly this row and this commit id."""
+        catalog = self.catalog
+        payload = catalog.store.get(Kind.RECORD, checkpoint.record)
+        record = decode_record(payload)
+        parent = before.get(checkpoint.parent) if checkpoint.parent is not None else None
+        if parent is None:
+            parent = catalog.index.parent(checkpoint)
+        if record.previous != (parent.record if parent is not None else None):
+            raise Corrupt("its record does not follow its parent's")
+        derived, _ = derive_checkpoint(record, checkpoint.record, payload, parent)
+        if derived.commit != checkpoint.commit:
+            raise Corrupt(
+                f"its record makes commit {format_commit_id(derived.commit)}, not the one in its row"
+            )
+        if encode_row(derived, row.number) != encode_row(checkpoint, row.number) or record.run != row.run:
+            raise Corrupt("its row in the checkpoints table is not what its record says")
+        if parent is not None and parent.run == row.run:
+            if parent.sequence != checkpoint.sequence - 1:
+                raise Corrupt(f"it follows checkpoint {parent.sequence}")
+        elif checkpoint.sequence != 1 or row.fork_point != (parent.commit if parent is not None else None):
+            raise Corrupt("it begins a history, but is not where its run begins")
+        return record
+
+    def _check_refs(self, names: dict[int, RunId]) -> Iterator[Finding]:
+        for prefix in (RUN_PREFIX, TAG_PREFIX, LABEL_PREFIX):
+            try:
+                for ref in iter_refs(self.catalog.store, prefix):
+                    problem = self._find_problem(ref, names)
+                    if problem is not None:
+                        run = names.get(ref.run_number)
+                        yield Finding(kind="ref", run=run, message=f"ref {ref.name} {problem}")
+            except VerdogError as error:
+                yield Finding(kind="ref", message=f"refs {prefix}*: {error}")
+
+    def _find_problem(self, ref: Ref, names: dict[int, RunId]) -> str | None:
+        run = names.get(ref.run_number)
+        if run is None:
+            return f"belongs to a run number {ref.run_number} that no run has"
+        if ref.name.startswith(RUN_PREFIX) and ref.short_name != run:
+            return f"belongs to run {run}"
+        if ref.name.startswith(LABEL_PREFIX):
+            return None if ref.commit is None else "is a label, but points at a commit"
+        if ref.commit is None:
+            return "points at no commit"
+        checkpoint = self.catalog.index.find(ref.commit)
+        if checkpoint is None:
+            return f"points at commit {format_commit_id(ref.commit)}, which is not in the checkpoints table"
+        if point_at(ref.name, ref.run_number, checkpoint) != ref:
+            return "does not say what its checkpoint says"
+        return None
+
+    def _check_reflog(self, row: RunRow) -> Iterator[Finding]:
+        try:
+            refs = [
+                ref
+                for ref in iter_refs(self.catalog.store, RUN_PREFIX + row.run)
+                if ref.short_name == row.run
+            ]
+            latest = read_reflog(self.catalog.store, row.number, limit=1)
+        except VerdogError as error:
+            yield Finding(kind="reflog", run=row.run, message=f"run {row.run}: {error}")
+            return
+        now = refs[0].commit if refs else None
+        if now != (latest[0].commit if latest else None):
+            yield Finding(
+                kind="reflog", run=row.run, message=f"run {row.run}: its ref is not where its reflog says"
+            )
+
+    def _check_operations(self) -> Iterator[Finding]:
+        before: int | None = None
+        while True:
+            try:
+                page = read_operations(self.catalog.store, before=before, limit=PAGE_ROWS)
+            except VerdogError as error:
+                yield Finding(kind="operation", message=str(error))
+                return
+            if len(page) < PAGE_ROWS:
+                return
+            before = page[-1].number
+
+
+def _note(harm: _Harm, checkpoint: Checkpoint, wound: Wound) -> None:
+    if not harm.sequences or harm.sequences[-1] != checkpoint.sequence:
+        harm.sequences.append(checkpoint.sequence)
+    harm.visits.update(dict.fromkeys(_visits(checkpoint)))
+    if wound.key is None:
+        return
+    if wound.is_path:
+        harm.paths[key_path(wound.key)] = None
+    else:
+        harm.addresses[wound.key.decode("utf-8", "backslashreplace")] = None
+
+
+def _report(run: RunId, oid: Oid, harm: _Harm) -> Finding:
+    where = "its result"
+    if harm.sequences:
+        first, last = harm.sequences[0], harm.sequences[-1]
+        where = f"checkpoint {first}" if first == last else f"checkpoints {first} to {last}"
+    return Finding(
+        kind="object",
+        run=run,
+        oid=oid,
+        message=f"object {format_oid(oid)} is {harm.damage}: run {run}, {where}",
+        sequences=tuple(harm.sequences),
+        visits=tuple(harm.visits),
+        paths=tuple(harm.paths),
+        addresses=tuple(harm.addresses),
+    )
+
+
+def _visits(checkpoint: Checkpoint) -> tuple[str, ...]:
+    return (f"{checkpoint.place}/{checkpoint.visit}",) if checkpoint.place is not None else ()
