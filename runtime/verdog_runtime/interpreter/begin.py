@@ -58,7 +58,7 @@ def begin_run(
     output = require_vacant(request.output_dir)
     if request.checkpointing is CheckpointPolicy.OFF and not request.recorded:
         output.mkdir(parents=True, exist_ok=True)
-        return execute(prepared.begin, run_id=run, output=output, settings=settings, books=NoBooks())
+        return execute(prepared.begin, run=run, output=output, settings=settings, books=NoBooks())
     new = NewRun(
         run=run,
         workflow=request.workflow or definition.id.rpartition(".")[2],
@@ -71,4 +71,4 @@ def begin_run(
         command=request.command,
     )
     with open_new_books(settings, new, output, prepared.registry) as books:
-        return execute(prepared.begin, run_id=run, output=output, settings=settings, books=books)
+        return execute(prepared.begin, run=run, output=output, settings=settings, books=books)

@@ -1,5 +1,6 @@
 """The dispatcher: picks a starting state and enters the loop."""
 
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -7,6 +8,9 @@ from typing import Literal, cast
 
 from typing_extensions import TypeVar
 
+from verdog_repo.lineage import ArgumentsKind
+from verdog_repo.names import parse_run_id
+from verdog_repo.repository import Repository
 from verdog_runtime.cancellation import CancellationToken
 from verdog_runtime.declarations.graph import EdgeDefinition, FeatureNodeDefinition, WorkflowDefinition
 from verdog_runtime.declarations.ids import RunId
@@ -22,7 +26,11 @@ from verdog_runtime.interpreter.events import (
     ExecutionStatus,
     NodeExecution,
 )
+from verdog_runtime.interpreter.finding import find_run
+from verdog_runtime.interpreter.forking import ForkRequest, fork_run
 from verdog_runtime.interpreter.policies import CheckpointPolicy, SessionPolicy
+from verdog_runtime.interpreter.restart import RestartRequest, restart_run
+from verdog_runtime.interpreter.resume import ResumeRequest, resume_run
 from verdog_runtime.interpreter.settings import Settings
 from verdog_runtime.interpreter.state import initial_workflow_state
 
@@ -122,6 +130,130 @@ class Dispatcher:
             arguments=tuple(workflow_arguments),
         )
         outcome = begin_run(self._settings, definition, input, request)
+        return cast("Success[OutputT, WorkflowState[ScopeT]]", _succeed(outcome))
+
+    def resume(
+        self,
+        definition: WorkflowDefinition[InputT, OutputT, ParamsT, ScopeT],
+        /,
+        *,
+        output_dir: Path,
+        retry_incomplete: bool = False,
+        allow_changed_code: bool = False,
+    ) -> Success[OutputT, WorkflowState[ScopeT]]:
+        """Go on with the run of an output directory from its latest checkpoint.
+
+        A run that ended at its failure port goes on from the checkpoint before that.
+
+        Args:
+            definition: the run's workflow.
+            output_dir: the run's directory; written anew from the store if it is gone.
+            retry_incomplete: repeat an agent invocation whose outcome is unknown. No graph that can run yet
+                has one.
+            allow_changed_code: go on although code or environment changed, and record that.
+
+        Raises:
+            RunActive: another process executes the run.
+            IntegrityError: recorded files are missing, changed or have other permissions; each is named.
+            Incompatible: code or environment changed; each file is named.
+            ValueError: the run succeeded, has no checkpoint, or its checkpoint does not fit the definition.
+            Exception: as `run`.
+        """
+        del retry_incomplete
+        run = find_run(self._settings.project_root, output_dir)
+        request = ResumeRequest(allow_changed_code=allow_changed_code)
+        outcome = resume_run(self._settings, definition, run, request)
+        return cast("Success[OutputT, WorkflowState[ScopeT]]", _succeed(outcome))
+
+    def restart(
+        self,
+        definition: WorkflowDefinition[InputT, OutputT, ParamsT, ScopeT],
+        input: InputT,
+        /,
+        *,
+        source_output_dir: Path,
+        output_dir: Path,
+        sessions: SessionPolicy,
+        source_checkpoint: int | None = None,
+        params: Mapping[ParameterAddress, object] = _NO_PARAMS,
+        runtime_options: object = None,
+        workflow_arguments: Sequence[str] = (),
+        arguments_mode: Literal["reused", "overridden"] = "reused",
+    ) -> Success[OutputT, WorkflowState[ScopeT]]:
+        """Begin a run again as a new one, with the checkpoint policy of the source.
+
+        Args:
+            definition: the run's workflow; its code may have changed.
+            input: the value that leaves the enter port.
+            source_output_dir: the directory of the run that is begun again.
+            output_dir: absent or empty; it is created.
+            sessions: whether agents' conversations are branched or begun anew.
+            source_checkpoint: whose conversations are branched; None means the newest that can be.
+            params: values for addresses that the workflow declares.
+            runtime_options: shown in the run's report.
+            workflow_arguments: recorded with the new run.
+            arguments_mode: whether the arguments are the source's own.
+
+        Raises:
+            ValueError: there is no such run, nothing to branch, or what `run` refuses.
+            Exception: as `run`.
+        """
+        if arguments_mode not in ("reused", "overridden"):
+            raise ValueError(f"arguments_mode must be 'reused' or 'overridden', not {arguments_mode!r}")
+        restart = RestartRequest(
+            source=find_run(self._settings.project_root, source_output_dir),
+            sessions=SessionPolicy(sessions),
+            source_checkpoint=source_checkpoint,
+            arguments_kind=ArgumentsKind(arguments_mode),
+        )
+        request = RunRequest(
+            output_dir=output_dir,
+            params=params,
+            runtime_options=runtime_options,
+            arguments=tuple(workflow_arguments),
+        )
+        outcome = restart_run(self._settings, definition, input, restart, request)
+        return cast("Success[OutputT, WorkflowState[ScopeT]]", _succeed(outcome))
+
+    def fork(
+        self,
+        definition: WorkflowDefinition[InputT, OutputT, ParamsT, ScopeT],
+        /,
+        *,
+        source_output_dir: Path,
+        checkpoint: int,
+        output_dir: Path,
+        sessions: SessionPolicy,
+        allow_changed_code: bool = False,
+    ) -> Success[OutputT, WorkflowState[ScopeT]]:
+        """Go on from a checkpoint of a run as a new run, in a directory of its own.
+
+        The source's directory is not needed: files come from the store. The source run does not change.
+
+        Args:
+            definition: the run's workflow.
+            source_output_dir: the directory of the run that is forked.
+            checkpoint: the number of one of its checkpoints.
+            output_dir: absent or empty; neither above nor below the source's.
+            sessions: whether agents' conversations are branched or begun anew.
+            allow_changed_code: go on although code or environment changed, and record that.
+
+        Raises:
+            ValueError: there is no such run or checkpoint, it cannot be restored, or code changed.
+            Exception: as `run`.
+        """
+        root = self._settings.project_root
+        source = find_run(root, source_output_dir)
+        with Repository.open(root) as repository:
+            point = repository.checkpoint_at(source, checkpoint)
+        request = ForkRequest(
+            source=point.commit,
+            run=parse_run_id(str(uuid.uuid4())),
+            output_dir=output_dir,
+            sessions=SessionPolicy(sessions),
+            allow_changed_code=allow_changed_code,
+        )
+        outcome = fork_run(self._settings, definition, request)
         return cast("Success[OutputT, WorkflowState[ScopeT]]", _succeed(outcome))
 
 

@@ -1,4 +1,4 @@
-"""Opening the books of a run: its header, its lease, its control directory, and what goes on being recorded."""
+"""Opening the books of a run: header, lease, control directory, and what is recorded from there on."""
 
 import os
 import secrets
@@ -30,7 +30,7 @@ from verdog_runtime.interpreter.storebooks import StoreBooks, describe_error
 from verdog_runtime.layout import CONTROL_DIRECTORY, exclude_control_files
 from verdog_runtime.registry import register_run
 from verdog_runtime.runrecord import write_run_record
-from verdog_runtime.runs import RunActive
+from verdog_runtime.storeerrors import RunActive
 from verdog_runtime.values import Anchors
 
 
@@ -47,6 +47,17 @@ class NewRun:
     checkpointing: CheckpointPolicy
     parent: Lineage | None
     command: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """A leased run whose books are to be opened, and the operation that does it."""
+
+    repository: Repository
+    lease: Lease
+    header: RunHeader
+    output: Path
+    operation: OperationId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,21 +113,17 @@ def open_new_books(
                 repository.update_header(new.run, lease, failed)
                 raise
             continuation = Continuation(registry=registry)
-            with open_books(settings, repository, lease, header, output, operation.id, continuation) as books:
+            opening = Opening(
+                repository=repository, lease=lease, header=header, output=output, operation=operation.id
+            )
+            with open_books(settings, opening, continuation) as books:
                 yield books
 
 
 @contextmanager
-def open_books(
-    settings: Settings,
-    repository: Repository,
-    lease: Lease,
-    header: RunHeader,
-    output: Path,
-    operation: OperationId,
-    continuation: Continuation,
-) -> Generator[StoreBooks]:
+def open_books(settings: Settings, opening: Opening, continuation: Continuation) -> Generator[StoreBooks]:
     """Open the books of a leased run whose output directory exists; its own lock is held inside the block."""
+    repository, header, output = opening.repository, opening.header, opening.output
     with ExitStack() as stack:
         stack.enter_context(lock_output(output, header.run))
         anchors = Anchors(output=os.path.realpath(output), project=os.path.realpath(repository.project))
@@ -127,8 +134,8 @@ def open_books(
             stack.callback(log.close)
             recorder = Recorder(
                 repository=repository,
-                lease=lease,
-                operation=operation,
+                lease=opening.lease,
+                operation=opening.operation,
                 registry=continuation.registry,
                 artifacts=ArtifactTree(
                     output,
@@ -148,7 +155,7 @@ def open_books(
         register_run(repository.project, header.run, output)
         yield StoreBooks(
             repository=repository,
-            lease=lease,
+            lease=opening.lease,
             header=header,
             output=output,
             recorder=recorder,
@@ -174,7 +181,9 @@ def lock_output(output: Path, run: RunId) -> Generator[None]:
     try:
         lock = locking.acquire(output / CONTROL_DIRECTORY / "lock", owner=format_owner())
     except Busy as error:
-        raise RunActive(f"run {run} is active: {error}", owner=error.owner, since_ns=error.since_ns) from error
+        raise RunActive(
+            f"run {run} is active: {error}", owner=error.owner, since_ns=error.since_ns
+        ) from error
     with lock:
         yield
 

@@ -46,7 +46,7 @@ class Recorder:
         environment: stages the fingerprint of code and distributions as they are loaded by now.
         required: a checkpoint that cannot be restored fails the run.
         now: the time as RFC 3339 text in UTC.
-        resumed_from: the checkpoint whose state goes on, for the next record only, where it is not the latest.
+        resumed_from: the checkpoint whose state goes on, for the next record, where it is not the latest.
         nodes: the manifest nodes used last.
     """
 
@@ -102,7 +102,7 @@ class Recorder:
             )
             checkpoint = self.repository.commit(writer, self.lease, draft)
         self.resumed_from = None
-        self.log.append(checkpoint, verdict.reason)
+        self.log.append(checkpoint)
         self.observer.checkpoint_written(
             CheckpointNotice(
                 sequence=checkpoint.sequence,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
 
 from verdog_objects.manifest import iterate
 from verdog_objects.oid import Kind, Oid
@@ -77,4 +76,4 @@ def _declared_types(plan: Plan, definition: AnyWorkflow) -> Iterator[type]:
         yield node.state_type
     for declared in (definition.input_type, *definition.params_types.values()):
         if isinstance(declared, type):
-            yield cast("type", declared)
+            yield declared

@@ -1,31 +1,32 @@
 """Resuming: the same run goes on from its latest checkpoint."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from verdog_objects.checkout import materialise
-from verdog_objects.errors import Busy
+from verdog_objects.errors import Busy, NotRestorable
+from verdog_objects.oid import Oid
 from verdog_objects.signatures import Signatures
-from verdog_objects.verify import verify_tree
+from verdog_objects.verify import format_difference, verify_tree
 from verdog_repo.acknowledged import check_acknowledged
-from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.lease import Lease
 from verdog_repo.names import RunId
 from verdog_repo.record import CheckpointRecord
 from verdog_repo.repository import Repository
-from verdog_repo.runs import RunHeader, RunStatus
+from verdog_repo.runs import RunHeader, RunStatus, SourceFile
 from verdog_runtime.declarations.graph import AnyWorkflow
-from verdog_runtime.environment import require_same_environment
-from verdog_runtime.interpreter.acknowledgements import read_last_acknowledged
+from verdog_runtime.interpreter.acknowledgements import read_acknowledged
 from verdog_runtime.interpreter.commands import Fail, Finish
+from verdog_runtime.interpreter.compatibility import require_same_environment
 from verdog_runtime.interpreter.machine import resume
 from verdog_runtime.interpreter.mainmodule import name_main_module
 from verdog_runtime.interpreter.openbooks import (
     Continuation,
+    Opening,
     claim_output,
-    format_owner,
     new_operation,
     open_books,
 )
@@ -34,8 +35,8 @@ from verdog_runtime.interpreter.recorder import FAILURE_PORT
 from verdog_runtime.interpreter.restoring import Decoding, Restored, restore_state_tree
 from verdog_runtime.interpreter.running import execute
 from verdog_runtime.interpreter.settings import Settings
-from verdog_runtime.refusals import AlreadySucceeded, NothingToResume, RunActive, WorkflowMismatch
-from verdog_runtime.runs import IntegrityError
+from verdog_runtime.refusals import AlreadySucceeded, NothingToResume, WorkflowMismatch
+from verdog_runtime.storeerrors import IntegrityError, RunActive
 from verdog_runtime.values import Anchors
 
 
@@ -45,22 +46,26 @@ class ResumeRequest:
 
     Attributes:
         allow_changed_code: go on although code or environment changed, and record that.
-        trusted: allow stored values that may run code when they are decoded.
         command: the command line, for the operation log.
     """
 
     allow_changed_code: bool = False
-    trusted: bool = False
     command: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartingPoint:
-    """Where a run goes on: the checkpoint whose state is taken, and what it says."""
+    """Where a run goes on.
 
-    checkpoint: Checkpoint
+    Attributes:
+        record: of the checkpoint whose state is taken.
+        resumed_from: that checkpoint's number, if it is not the run's latest.
+    """
+
     record: CheckpointRecord
     resumed_from: int | None
+    artifacts: Oid
+    state: Oid
 
 
 def resume_run(
@@ -74,17 +79,149 @@ def resume_run(
         if header.status is RunStatus.SUCCEEDED:
             raise AlreadySucceeded(f"run {run} has succeeded; fork one of its checkpoints, or restart it")
         point = choose_starting_point(repository, run)
-        output = repository.project / header.output_dir
-        check_acknowledged(repository, run, read_last_acknowledged(output))
+        output = locate_output(repository, header)
+        check_acknowledged(repository.catalog, run, read_acknowledged(output))
         changed = require_same_environment(
-            repository.store, point.record.environments, repository.project, allow=request.allow_changed_code
+            repository.store,
+            point.record.environments,
+            repository.project,
+            workflow_file(repository, header),
+            allow=request.allow_changed_code,
         )
-        signatures = _require_artifacts(repository, point.record, output)
-        decoding = Decoding(
-            anchors=Anchors(output=os.path.realpath(output), project=os.path.realpath(repository.project)),
-            main_module=name_main_module(),
-            trusted=True,
+        decoding = decode_for(repository, output)
+        restored = restore_state_tree(repository.store, point.state, plan, definition, decoding)
+        signatures = _bring_artifacts(repository, point.artifacts, output)
+        operation = new_operation("resume", settings.now(), request.command)
+        header = replace(
+            header,
+            status=RunStatus.RUNNING,
+            updated_at=operation.at,
+            error=None,
+            changed_code=(*header.changed_code, *changed),
         )
-        assert point.record.state is not None
-        restored = restore_state_tree(repository.store, point.record.state, plan, definition, decoding)
-        return _go_on(settings, repository, lease, header, output, point, restored, signatures, changed, request)
+        repository.update_header(run, lease, header, operation=operation)
+        opening = Opening(
+            repository=repository, lease=lease, header=header, output=output, operation=operation.id
+        )
+        continuation = Continuation(
+            registry=restored.registry,
+            artifacts=point.artifacts,
+            signatures=signatures,
+            resumed_from=point.resumed_from,
+        )
+        return go_on(settings, opening, continuation, restored)
+
+
+def go_on(
+    settings: Settings, opening: Opening, continuation: Continuation, restored: Restored
+) -> Finish | Fail:
+    """Execute a run from a restored state to its end, under the lease that the opening holds."""
+    begin = resume(restored.frame, remaining=restored.remaining)
+    with open_books(settings, opening, continuation) as books:
+        return execute(
+            begin,
+            run=opening.header.run,
+            output=opening.output,
+            settings=settings,
+            books=books,
+        )
+
+
+@contextmanager
+def take_lease(repository: Repository, run: RunId) -> Generator[Lease]:
+    """Hold a run's lease inside the block.
+
+    Raises:
+        RunActive: another process holds it.
+    """
+    try:
+        lease = repository.lease(run)
+    except Busy as error:
+        raise RunActive(str(error), owner=error.owner, since_ns=error.since_ns) from error
+    with lease:
+        yield lease
+
+
+def require_same_workflow(header: RunHeader, definition: AnyWorkflow) -> None:
+    """Refuse a definition that is not the run's.
+
+    Raises:
+        WorkflowMismatch: its entry is another graph, or in another module.
+    """
+    entry = definition.entry
+    if (header.definition_id, header.module) != (entry.definition_id, entry.definition_module):
+        raise WorkflowMismatch(
+            f"run {header.run} executes {header.definition_id} of module {header.module}, "
+            f"not {entry.definition_id} of {entry.definition_module}"
+        )
+
+
+def choose_starting_point(repository: Repository, run: RunId) -> StartingPoint:
+    """Return the latest checkpoint, or the one before it if the run ended at its failure port.
+
+    Raises:
+        NothingToResume: the run has no checkpoint to go on from.
+        NotRestorable: the checkpoint cannot be restored; the error says why.
+    """
+    tip = repository.tip(run)
+    if tip is None:
+        raise NothingToResume(f"run {run} has no checkpoint yet; `verdog restart {run}` begins it again")
+    record = repository.record(tip)
+    resumed_from = None
+    if record.unavailable_code == FAILURE_PORT:
+        if tip.sequence == 1:
+            raise NothingToResume(
+                f"run {run} went to its failure port at once; `verdog restart {run}` begins it again",
+                code=FAILURE_PORT,
+            )
+        tip = repository.checkpoint_at(run, tip.sequence - 1)
+        record, resumed_from = repository.record(tip), tip.sequence
+    if not record.restorable or record.artifacts is None or record.state is None:
+        raise NotRestorable(
+            f"checkpoint {tip.sequence} of run {run} cannot be restored: {record.reason}",
+            code=record.unavailable_code,
+        )
+    return StartingPoint(
+        record=record, resumed_from=resumed_from, artifacts=record.artifacts, state=record.state
+    )
+
+
+def locate_output(repository: Repository, header: RunHeader) -> Path:
+    """Return a run's output directory on this machine."""
+    return Path(os.path.normpath(repository.project / header.output_dir))
+
+
+def workflow_file(repository: Repository, header: RunHeader) -> Path | None:
+    """Return the file of a one-file workflow."""
+    source = header.source
+    return repository.project / source.path if isinstance(source, SourceFile) else None
+
+
+def decode_for(repository: Repository, output: Path) -> Decoding:
+    """Return how values of a run of this repository are decoded for an output directory."""
+    return Decoding(
+        anchors=Anchors(output=os.path.realpath(output), project=os.path.realpath(repository.project)),
+        main_module=name_main_module(),
+        trusted=True,
+    )
+
+
+def _bring_artifacts(repository: Repository, root: Oid, output: Path) -> Signatures:
+    """Check every recorded file of an output directory, or write them all if the directory is gone.
+
+    Raises:
+        IntegrityError: naming each path that is missing, changed or has other permissions.
+    """
+    signatures = Signatures()
+    if not os.path.lexists(output):
+        output.parent.mkdir(parents=True, exist_ok=True)
+        materialise(repository.store, root, output, preserve_special=True)
+    differences = verify_tree(repository.store, root, output, signatures=signatures)
+    if differences:
+        listed = "".join(f"\n  {format_difference(difference)}" for difference in differences)
+        raise IntegrityError(
+            f"recorded files in {output} are not as they were recorded:{listed}",
+            paths=dict.fromkeys(difference.path for difference in differences),
+        )
+    claim_output(output)
+    return signatures

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from verdog_runtime.declarations.ids import RunId
+from verdog_repo.names import RunId
+from verdog_runtime.declarations.ids import RunId as ContextRunId
 from verdog_runtime.interpreter.announcer import Announcer
 from verdog_runtime.interpreter.books import Books
 from verdog_runtime.interpreter.commands import Fail, Finish
@@ -14,7 +15,7 @@ from verdog_runtime.layout import VisitDirectories
 from verdog_runtime.trace import TRACE_LOG, TraceLog
 
 
-def execute(begin: Step, *, run_id: RunId, output: Path, settings: Settings, books: Books) -> Finish | Fail:
+def execute(begin: Step, *, run: RunId, output: Path, settings: Settings, books: Books) -> Finish | Fail:
     """Drive a run to its end in an existing output directory.
 
     Raises:
@@ -22,6 +23,7 @@ def execute(begin: Step, *, run_id: RunId, output: Path, settings: Settings, boo
     """
     try:
         with TraceLog(output / TRACE_LOG) as trace:
+            run_id = ContextRunId(run)
             events = Announcer(run_id, settings.handler)
             visitor = Visitor(run_id, VisitDirectories(output), trace, events, settings.observer)
             outcome = drive(begin, visitor, books, settings.cancellation)

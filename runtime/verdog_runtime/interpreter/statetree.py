@@ -72,9 +72,7 @@ class StateTree:
 
     def _encode(self, writer: ObjectWriter, key: str, value: object) -> _Slot:
         try:
-            encoded = encode_value(
-                value, anchors=self._anchors, main_module=self._main_module, path=key
-            )
+            encoded = encode_value(value, anchors=self._anchors, main_module=self._main_module, path=key)
         except UnserializableValue as error:
             return _Slot(value=value, settled=False, entry=None, problem=str(error))
         oid = writer.put(Kind.VALUE, encoded.payload)

@@ -65,9 +65,7 @@ class StoreBooks:
             if isinstance(error, ExecutionCancelled | KeyboardInterrupt):
                 self._write(replace(self.header, status=RunStatus.INTERRUPTED))
             else:
-                self._write(
-                    replace(self.header, status=RunStatus.FAILED, error=describe_error(error))
-                )
+                self._write(replace(self.header, status=RunStatus.FAILED, error=describe_error(error)))
 
     def _succeed(self, value: object) -> None:
         result = None
@@ -77,9 +75,7 @@ class StoreBooks:
         except UnserializableValue as error:
             _LOG.warning("the run's output is kept as text only: %s", error)
         self._write(
-            replace(
-                self.header, status=RunStatus.SUCCEEDED, result=result, result_text=format_result(value)
-            )
+            replace(self.header, status=RunStatus.SUCCEEDED, result=result, result_text=format_result(value))
         )
 
     def _fail(self, error: Exception) -> None:

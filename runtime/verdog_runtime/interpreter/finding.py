@@ -1,0 +1,59 @@
+"""Finding a run by its output directory."""
+
+import json
+import os
+from pathlib import Path
+from typing import cast
+
+from verdog_objects.errors import NotFound
+from verdog_repo.names import RunId, parse_run_id
+from verdog_repo.repository import Repository
+from verdog_runtime.interpreter.resume import locate_output
+from verdog_runtime.layout import CONTROL_DIRECTORY
+from verdog_runtime.runrecord import RUN_MANIFEST
+from verdog_runtime.storeerrors import RunStoreError
+
+
+def find_run(project_root: Path, output_dir: Path) -> RunId:
+    """Return the run of a project whose output directory this is, even if the directory itself is gone.
+
+    Raises:
+        RunStoreError: the project has no such run (`run.output_missing`), or the directory is not where its
+            run says it is (`run.output_mismatch`).
+    """
+    output = Path(os.path.realpath(output_dir))
+    try:
+        with Repository.open(project_root) as repository:
+            named = _read_id(output)
+            if named is not None and repository.has_run(named):
+                expected = Path(os.path.realpath(locate_output(repository, repository.header(named))))
+                if expected != output:
+                    raise RunStoreError(
+                        f"{output} holds the record of run {named}, whose output directory is {expected}",
+                        code="run.output_mismatch",
+                    )
+                return named
+            for listing in repository.runs():
+                if Path(os.path.realpath(locate_output(repository, listing.header))) == output:
+                    return listing.header.run
+    except NotFound as error:
+        raise RunStoreError(
+            f"{output} is not the output of a run: {error}", code="run.output_missing"
+        ) from error
+    raise RunStoreError(
+        f"the store of {project_root} has no run whose output directory is {output}",
+        code="run.output_missing",
+    )
+
+
+def _read_id(output: Path) -> RunId | None:
+    try:
+        document = cast(object, json.loads((output / CONTROL_DIRECTORY / RUN_MANIFEST).read_bytes()))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(document, dict):
+        return None
+    try:
+        return parse_run_id(cast("dict[str, object]", document).get("id"))
+    except ValueError:
+        return None

@@ -1,0 +1,45 @@
+"""Refusals: why a run that exists cannot be resumed, restarted or forked as asked."""
+
+from verdog_runtime.storeerrors import RunStoreError
+
+
+class AlreadySucceeded(RunStoreError):
+    """The run reached its end; there is nothing to resume."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code="run.already_succeeded")
+
+
+class NothingToResume(RunStoreError):
+    """The run has no checkpoint to go on from."""
+
+    def __init__(self, message: str, *, code: str = "checkpoint.none") -> None:
+        super().__init__(message, code=code)
+
+
+class WorkflowMismatch(RunStoreError):
+    """The definition is not the one that the run executes."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code="run.workflow_mismatch")
+
+
+class Incompatible(RunStoreError):
+    """Code or environment are not what the checkpoint was made with.
+
+    Attributes:
+        differences: one line for each file, distribution or fact that differs.
+        hint: what can be done.
+    """
+
+    def __init__(self, message: str, differences: tuple[str, ...]) -> None:
+        super().__init__(message, code="run.incompatible", details={"differences": list(differences)})
+        self.differences = differences
+        self.hint = "put the earlier code back, restart the run, or go on with --allow-changed-code"
+
+
+class DestinationInvalid(RunStoreError):
+    """A fork cannot be written where it was asked for."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code="checkpoint.artifact_destination_invalid")
