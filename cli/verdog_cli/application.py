@@ -44,7 +44,12 @@ def split_arguments(arguments: Sequence[str]) -> tuple[list[str], tuple[str, ...
 
 
 def _invoke(head: Sequence[str], context: Context) -> int:
-    result = verdog.main(args=list(head), prog_name="verdog", obj=context, standalone_mode=False)
+    """Do what `click.Group.main` does, but leave every exception to the caller."""
+    try:
+        with verdog.make_context("verdog", list(head), obj=context) as parsed:
+            result: object = verdog.invoke(parsed)
+    except click.exceptions.Exit as end:
+        return end.exit_code
     return result if isinstance(result, int) else 0
 
 

@@ -96,7 +96,7 @@ def format_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> It
     excess = sum(widths) + 2 * (len(columns) - 1) - terminal_width()
     for index in sorted(range(len(columns)), key=lambda each: -widths[each]):
         if excess > 0 and columns[index].shrink:
-            cut = min(excess, max(0, widths[index] - 8))
+            cut = min(excess, max(0, widths[index] - max(8, len(columns[index].title))))
             widths[index] -= cut
             excess -= cut
     for row in ([column.title for column in columns], *rows):

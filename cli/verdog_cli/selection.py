@@ -73,7 +73,7 @@ def select_tree(repository: "Repository", text: str) -> Tree:
 
 
 def iter_changes(repository: "Repository", checkpoint: "Checkpoint") -> Iterator["Change"]:
-    """Yield what differs between the files of a checkpoint and those of its parent, in the order of their paths."""
+    """Yield what differs between the files of a checkpoint and of its parent, in the order of paths."""
     from verdog_objects.manifest import iterate
     from verdog_objects.treediff import Change, diff
 

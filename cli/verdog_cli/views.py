@@ -45,12 +45,13 @@ def format_name(checkpoint: "Checkpoint") -> str:
     return f"{short_run(checkpoint.run)}@{checkpoint.sequence}"
 
 
-def format_boundary(boundary: "Boundary | None") -> str:
-    """Return a boundary as `[<call path>:]<graph>/<node>#<visit>`, `-` for none."""
+def format_boundary(boundary: "Boundary | None", *, graph: bool = True) -> str:
+    """Return a boundary as `[<call path>:][<graph>/]<node>#<visit>`, `-` for none."""
     if boundary is None:
         return "-"
     calls = f"{boundary.call_path}:" if boundary.call_path else ""
-    return escape(f"{calls}{boundary.graph}/{boundary.node}#{boundary.visit}")
+    owner = f"{boundary.graph}/" if graph else ""
+    return escape(f"{calls}{owner}{boundary.node}#{boundary.visit}")
 
 
 def format_age(then: str, now: datetime) -> str:
@@ -73,7 +74,7 @@ def parse_instant(text: str) -> datetime:
 
 
 def parse_since(text: str) -> int:
-    """Return a time on the command line as microseconds since 1970: a date, an instant, or how long ago it was.
+    """Return a time on a command line in microseconds since 1970: a date, an instant or how long ago.
 
     Raises:
         InvalidInput: it is neither.

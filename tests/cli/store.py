@@ -7,7 +7,7 @@ from pathlib import Path
 from verdog_objects.capture import capture_tree
 from verdog_objects.manifest import empty, path_key, update
 from verdog_objects.nodes import Entry, EntryKind
-from verdog_objects.oid import Kind, Oid
+from verdog_objects.oid import Kind
 from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.draft import CheckpointDraft
 from verdog_repo.lineage import Lineage
@@ -16,6 +16,7 @@ from verdog_repo.operations import OperationDraft
 from verdog_repo.record import Boundary, CheckpointKind
 from verdog_repo.repository import Repository
 from verdog_repo.runs import RunHeader, RunStatus
+from verdog_runtime.values import encode_value
 
 OPERATION = OperationId("0123456789abcdef")
 
@@ -54,7 +55,6 @@ class HandMade:
         )
         self._operation = OperationDraft(id=OPERATION, kind="run", at=at(0))
         repository.create_run(self.header, operation=self._operation)
-        self._state: Oid | None = None
         self._count = 0
 
     def checkpoint(
@@ -80,10 +80,9 @@ class HandMade:
             )
             keys = {path_key(path): entry for path, entry in captured.entries.items()}
             artifacts = update(writer, empty(writer), keys)
-            value = writer.put(Kind.VALUE, b"state %d" % self._count)
-            state = update(
-                writer, empty(writer), {b"input": Entry(EntryKind.VALUE, 0, len(b"state 1"), value)}
-            )
+            payload = encode_value({"count": self._count}).payload
+            entry = Entry(EntryKind.VALUE, 0, len(payload), writer.put(Kind.VALUE, payload))
+            state = update(writer, empty(writer), {b"input": entry})
             return self.repository.commit(
                 writer,
                 lease,

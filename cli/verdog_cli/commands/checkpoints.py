@@ -62,11 +62,11 @@ def _make_row(record: "CheckpointRecord") -> list[str]:
     return [
         str(record.sequence),
         record.kind.value,
-        format_boundary(record.completed),
-        format_boundary(record.next),
+        format_boundary(record.completed, graph=False),
+        format_boundary(record.next, graph=False),
         "yes" if record.restorable else "no",
         "yes" if record.branchable else "no",
-        format_time(record.created_at),
+        format_time(record.created_at)[:16],
     ]
 
 

@@ -1,5 +1,7 @@
 """`verdog fsck`: check what is stored."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from verdog_cli.context import Context, pass_context
@@ -7,25 +9,46 @@ from verdog_cli.failures import FAILED, OK
 from verdog_cli.group import Command
 from verdog_cli.render import emit_document, escape, exact, plural
 
+if TYPE_CHECKING:
+    from verdog_repo.fsck import Finding
+
 
 @click.command("fsck", cls=Command)
+@click.option("--read-data", is_flag=True, help="Read and hash the content of every file and value, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @pass_context
-def command(context: Context, as_json: bool) -> int:
+def command(context: Context, read_data: bool, as_json: bool) -> int:
     """Check everything that is stored.
 
-    Every row, commit, record, manifest and object is read; each finding names what is damaged and the runs it
-    touches. The exit code is 1 when there is one. Nothing is changed.
+    Every row, commit, record and manifest is read and checked, and that every object they need is there. A
+    finding names what is damaged, and the run, visits and files it touches. Nothing is changed. The exit code
+    is 1 when there is a finding.
     """
     from verdog_repo.fsck import check
 
     with context.repository() as repository:
-        findings = check(repository)
-        runs = len(repository.runs())
+        findings = check(repository, read_data=read_data)
+        runs = len(repository.runs()) if not findings else None
     if as_json:
-        emit_document("fsck", runs=runs, findings=[_as_json(each) for each in findings])
-    else:
-        for each in findings:
-            click.echo(escape(each.message))
-        click.echo(f"{plural(runs, 'run')} checked, {plural(len(findings), 'finding')}")
+        emit_document("fsck", findings=[_as_json(each) for each in findings])
+        return FAILED if findings else OK
+    for each in findings:
+        click.echo(f"{each.kind}: {escape(each.message)}")
+        for path in each.paths:
+            click.echo(f"  {escape(path)}")
+    checked = "" if runs is None else f"{plural(runs, 'run')}, "
+    click.echo(f"{checked}{plural(len(findings), 'finding')}")
     return FAILED if findings else OK
+
+
+def _as_json(finding: "Finding") -> dict[str, object]:
+    return {
+        "kind": finding.kind,
+        "message": finding.message,
+        "run": finding.run,
+        "checkpoints": list(finding.sequences),
+        "visits": list(finding.visits),
+        "paths": [exact(path) for path in finding.paths],
+        "addresses": list(finding.addresses),
+        "oid": None if finding.oid is None else finding.oid.hex(),
+    }

@@ -1,6 +1,5 @@
 """`verdog ls`: the files of a checkpoint."""
 
-import os
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -43,8 +42,8 @@ _COLUMNS = (
 def command(context: Context, revision: str, long: bool, recursive: bool, nul: bool, as_json: bool) -> None:
     """List the files of a checkpoint, as they were then.
 
-    Each file is one line: control characters, backslashes and bytes that are not UTF-8 are escaped. Directories
-    end with /, symbolic links with @.
+    Each file is one line: control characters, backslashes and bytes that are not UTF-8 are escaped.
+    Directories end with /, symbolic links with @.
     """
     from verdog_objects.nodes import EntryKind
 
@@ -81,7 +80,7 @@ def _list(reader: "ObjectReader", tree: Tree, *, recursive: bool) -> Iterator[tu
     key = path_key(tree.path) if tree.path else b""
     if not recursive:
         for found, entry in list_directory(reader, tree.root, key):
-            yield os.path.basename(key_path(found)), entry
+            yield key_path(found).rpartition(b"/")[2], entry
         return
     below = iterate_under(reader, tree.root, key) if key else iterate(reader, tree.root)
     for found, entry in below:

@@ -46,7 +46,8 @@ _FILES = 20
 def command(context: Context, ctx: click.Context, revision: str, all_files: bool, as_json: bool) -> None:
     """Show a checkpoint: what was completed, the state it left, the files it changed.
 
-    Of REV:PATH it shows the file, or lists the directory. Values are shown without importing or running anything.
+    Of REV:PATH it shows the file, or lists the directory. Values are shown without importing or running
+    anything of the workflow.
     """
     with context.repository() as repository:
         if not as_json and repository.resolve(revision).path is not None:
@@ -79,8 +80,7 @@ def _iter_state(repository: "Repository", record: "CheckpointRecord") -> Iterato
     """Yield each address of the state with its value as text."""
     from verdog_objects.manifest import iterate
     from verdog_objects.oid import Kind
-    from verdog_runtime.values.parse import decode_neutral
-    from verdog_runtime.values.show import format_neutral
+    from verdog_runtime.values import decode_neutral, format_neutral
 
     if record.state is None:
         return
