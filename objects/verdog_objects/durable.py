@@ -226,6 +226,16 @@ def make_directory(path: Path, mode: int = DIRECTORY_MODE, *, parents: bool = Fa
     return True
 
 
+def remove_directory(path: Path) -> None:
+    """Remove an empty directory.
+
+    Durability: once the call returned.
+    """
+    with translated(path):
+        _SWITCH.disk.rmdir(path)
+    fsync_directory(path.parent)
+
+
 def start_writeback(fd: int, offset: int, size_bytes: int) -> None:
     """Ask the system to begin to write a range to the disk. A hint: it promises nothing."""
     if _SYNC_FILE_RANGE is not None:

@@ -10,6 +10,9 @@ from verdog_objects.errors import Conflict, Corrupt, InvalidInput, NotFound
 from verdog_objects.oid import Kind, Oid, compute_oid, format_oid
 from verdog_objects.store import PAGE_ROWS, Guard, ObjectInfo, PutRow, Query, Row, Table, Value, Write
 
+_KEPT_BYTES = 4096
+"""Payloads up to this size are kept until they are applied, and only then looked for in the store."""
+
 _Sortable = tuple[bool, Value]
 
 
@@ -175,8 +178,8 @@ class MemoryWriter:
         self._check_open()
         rows.check_object(kind, payload)
         oid = compute_oid(kind, payload)
-        if oid not in self._staged:
-            if self._store.stored(oid) is None:
+        if oid not in self._staged and oid not in self._found:
+            if len(payload) <= _KEPT_BYTES or self._store.stored(oid) is None:
                 self._staged[oid] = (kind, payload)
             else:
                 self._found.add(oid)
@@ -189,10 +192,14 @@ class MemoryWriter:
         return _open(kind, oid, self._staged.get(oid) or self._store.stored(oid))
 
     def take(self, store: MemoryStore) -> tuple[dict[Oid, tuple[Kind, bytes]], set[Oid]]:
-        """Hand over what was staged, once, to the store that this writer belongs to."""
+        """Hand what is not stored yet, and what is, to the store that this writer belongs to."""
         self._check_open()
         if store is not self._store:
             raise InvalidInput("a writer is applied to the store that made it")
+        kept = [oid for oid, (_, payload) in self._staged.items() if len(payload) <= _KEPT_BYTES]
+        stored = store.has_many(kept)
+        self._found |= stored
+        self._staged = {oid: each for oid, each in self._staged.items() if oid not in stored}
         return self._staged, self._found
 
     def abandon(self) -> None:
