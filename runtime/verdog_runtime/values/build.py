@@ -92,7 +92,7 @@ class _Builder:
         if value.tag == tags.PROXY:
             return MappingProxyType(made)
         if value.tag == tags.COUNTER:
-            counter = Counter[object]()
+            counter = cast("Counter[object]", Counter())
             for key, count in made.items():
                 counter[key] = cast("int", count)
             return counter

@@ -12,6 +12,8 @@ from verdog_runtime.values import tags
 from verdog_runtime.values.tags import append_text, append_varint
 
 MAIN = "__main__"
+TYPING_NOTE = "__orig_class__"
+"""The attribute that `typing` adds to an object made by `Class[int](...)`. It is not part of the value."""
 
 _HEAP_TYPE = 1 << 9
 _HOOKS = (

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from verdog_runtime.values import tags
+from verdog_runtime.values.classes import TYPING_NOTE
 from verdog_runtime.values.errors import UnserializableValue
 from verdog_runtime.values.tags import append_varint
 from verdog_runtime.values.writer import Encoder, Writer, put, put_blob
@@ -79,7 +80,8 @@ _MAPPINGS: dict[type, int] = {
 def _put_mapping(writer: Writer, value: Mapping[object, object], depth: int) -> None:
     if depth >= writer.guard and writer.stop(value, depth):
         return
-    if getattr(value, "__dict__", None):
+    attributes: dict[str, object] | None = getattr(value, "__dict__", None)
+    if attributes and attributes.keys() - {TYPING_NOTE}:
         put_blob(writer, value)
         return
     pairs = list(value.items())

@@ -5,14 +5,12 @@ from enum import Enum, Flag
 from typing import cast
 
 from verdog_runtime.values import tags
-from verdog_runtime.values.classes import ClassPlan, plan_class, refer_to
+from verdog_runtime.values.classes import TYPING_NOTE, ClassPlan, plan_class, refer_to
 from verdog_runtime.values.errors import UnserializableValue
 from verdog_runtime.values.tags import append_int, append_text
 from verdog_runtime.values.writer import Writer, put, put_blob
 
 _read = object.__getattribute__
-_IGNORED = "__orig_class__"
-"""What `typing` notes in an object made by `Class[int](...)`. It is not part of the value."""
 
 
 def put_instance(writer: Writer, value: object, depth: int) -> None:
@@ -45,7 +43,7 @@ def _put_dataclass(writer: Writer, value: object, depth: int, plan: ClassPlan) -
     except AttributeError:
         return False
     own: dict[str, object] | None = getattr(value, "__dict__", None)
-    if own and not plan.names.issuperset(own) and not plan.names.issuperset(own.keys() - {_IGNORED}):
+    if own and not plan.names.issuperset(own) and not plan.names.issuperset(own.keys() - {TYPING_NOTE}):
         return False
     if plan.hidden and _read_slots(value, plan.hidden):
         return False
