@@ -20,8 +20,9 @@ from verdog_objects.directories import (
 )
 from verdog_objects.errors import VerdogError
 from verdog_objects.filereader import MODE_BITS, FileUnstable, store_file, store_link
+from verdog_objects.manifest import path_key
 from verdog_objects.nodes import EMPTY_OID, MAX_KEY_BYTES, Entry, EntryKind
-from verdog_objects.signatures import Signature, Signatures, compute_signature
+from verdog_objects.signatures import UNSETTLED, Signature, Signatures, compute_signature
 from verdog_objects.store import ObjectWriter
 
 
@@ -97,13 +98,14 @@ def capture_tree(
 
     Raises:
         NotFound: there is no output directory.
+        InvalidInput: a path leads out of it.
         Unavailable: the store refused.
 
     Cost: O(content of the directories); nothing else of the output is looked at.
     """
     with Descent(output) as descent:
         collector = Collector(writer, descent, excluded, memory)
-        for path in directories:
+        for path in _check_paths(directories):
             if collector.take_parents(path):
                 _capture_path(collector, path)
         return collector.captured()
@@ -115,10 +117,17 @@ def capture_directories(
     """Add the entries of directories alone, and of those above them, without looking at what they hold."""
     with Descent(output) as descent:
         collector = Collector(writer, descent, _exclude_nothing, memory)
-        for path in directories:
+        for path in _check_paths(directories):
             if collector.take_parents(path):
                 collector.take_directory(path)
         return collector.captured()
+
+
+def _check_paths(paths: Sequence[bytes]) -> Sequence[bytes]:
+    for path in paths:
+        if path:
+            path_key(path)
+    return paths
 
 
 def _exclude_nothing(path: bytes, is_directory: bool) -> bool:
@@ -236,7 +245,7 @@ class Collector:
         if before is not None:
             self._reread.append(path)
         self._entries[path] = Entry(EntryKind.DIRECTORY, status.st_mode & MODE_BITS, 0, EMPTY_OID)
-        self.memory.remember_in(known, text, status, 0)
+        self._remember(known, text, status, 0)
 
     def take_name(self, parent: int, path: bytes, file_format: int, known: dict[str, Signature]) -> None:
         """Add a file or link of an open directory, or the problem with it."""
@@ -271,7 +280,7 @@ class Collector:
         self._entries[path] = entry
         self._files += entry.kind is EntryKind.FILE
         self._size_bytes += entry.size
-        self.memory.remember_in(known, text, status, read_ns)
+        self._remember(known, text, status, read_ns)
 
     def miss(self, path: bytes) -> None:
         """Note that a recorded path is gone, with all that was recorded below it."""
@@ -300,6 +309,13 @@ class Collector:
             self.add_problem(path, "was replaced while it was read", ProblemCode.UNSTABLE)
         else:
             self.add_problem(path, f"cannot be read: {error.strerror}", ProblemCode.UNREADABLE)
+
+    def _remember(self, known: dict[str, Signature], name: str, status: os.stat_result, read_ns: int) -> None:
+        """Note what was read; what was recorded before may differ, which the next sweep has to find again."""
+        if name in known:
+            known[name] = UNSETTLED
+        else:
+            self.memory.remember_in(known, name, status, read_ns)
 
     def _take_unopened(self, path: bytes, error: OSError) -> None:
         directory, name = split_path(path)

@@ -9,12 +9,13 @@ from tests.objects.trees import capture_all, exclude_nothing, exclude_verdog, un
 from verdog_objects import filereader
 from verdog_objects.capture import ProblemCode, capture_directories, capture_tree
 from verdog_objects.chunking import INLINE_LIMIT, decode_chunks
-from verdog_objects.errors import NotFound, Unavailable
+from verdog_objects.errors import InvalidInput, NotFound, Unavailable
 from verdog_objects.manifest import EMPTY_OID, Entry, EntryKind
 from verdog_objects.memory import MemoryStore, MemoryWriter
 from verdog_objects.oid import Kind, Oid, compute_oid
 from verdog_objects.signatures import Signatures
 from verdog_objects.staging import remove_tree
+from verdog_objects.sweep import sweep
 
 
 @pytest.fixture
@@ -126,6 +127,27 @@ def test_a_directory_that_became_a_file_leaves_what_was_below_it_missing(
     assert captured.missing == (b"d/e/f",)
     assert captured.reread == (b"d/e",)
     assert captured.entries[b"d/e"].kind is EntryKind.FILE
+
+
+def test_a_change_that_a_capture_read_is_still_found_by_the_next_sweep(
+    tmp_path: Path, writer: MemoryWriter
+) -> None:
+    file = write(tmp_path / "d/f", b"before")
+    memory = Signatures(clock=lambda: file.stat().st_ctime_ns + 10**10)
+    recorded = capture_all(writer, tmp_path, memory).entries
+    write(file, b"after!")
+    file.parent.chmod(0o700)
+    capture_all(writer, tmp_path, memory)
+    swept = sweep(writer, tmp_path, memory, recorded.get, excluded=exclude_nothing)
+    assert [each.path for each in swept.changed] == [b"d", b"d/f"]
+
+
+@pytest.mark.parametrize("path", [b"..", b"a/../b", b"/etc", b"a//b", b"a/", b"."])
+def test_a_path_that_leads_out_of_the_output_is_refused(
+    tmp_path: Path, writer: MemoryWriter, path: bytes
+) -> None:
+    with pytest.raises(InvalidInput):
+        capture_tree(writer, tmp_path, [path], excluded=exclude_nothing)
 
 
 def test_a_visit_directory_that_is_gone_adds_nothing(tmp_path: Path, writer: MemoryWriter) -> None:

@@ -86,6 +86,56 @@ def test_what_a_killed_process_left_is_removed_by_the_next_one(tmp_path: Path) -
     assert list_names(tmp_path) == ["d"]
 
 
+_KILLED_AT = """
+import os, sys
+from pathlib import Path
+from verdog_objects import durable
+from verdog_objects.staging import stage
+
+class Killer(durable.Disk):
+    left = 0
+
+    def __getattribute__(self, name):
+        if not name.startswith("_") and name != "left":
+            if self.left == 0:
+                os._exit(9)
+            self.left -= 1
+        return super().__getattribute__(name)
+
+for count in range(100):
+    base = Path(sys.argv[1]) / str(count)
+    child = os.fork()
+    if child == 0:
+        killer = Killer()
+        killer.left = count
+        with durable.replaced(killer), stage(base / "x" / "d") as staging:
+            (staging.path / "f").write_bytes(b"x")
+            staging.publish()
+        os._exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(code)
+    if code == 0:
+        break
+"""
+
+
+def test_killed_at_any_operation_the_directory_is_whole_or_absent_and_the_next_try_works(
+    tmp_path: Path,
+) -> None:
+    codes = run_script(_KILLED_AT, str(tmp_path)).split()
+    assert codes[-1] == "0"
+    assert set(codes[:-1]) == {"9"}
+    assert len(codes) > 5
+    for count in range(len(codes)):
+        destination = tmp_path / str(count) / "x" / "d"
+        if destination.exists():
+            assert list_names(destination) == ["f"]
+        else:
+            with stage(destination) as staging:
+                staging.publish()
+        assert list_names(destination.parent) == ["d"]
+
+
 def test_what_a_living_process_is_filling_is_left_alone(tmp_path: Path) -> None:
     with stage(tmp_path / "d") as first:
         (first.path / "f").write_bytes(b"x")
