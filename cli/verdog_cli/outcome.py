@@ -3,7 +3,7 @@
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,27 +11,28 @@ import click
 
 from verdog_cli.context import Context
 from verdog_cli.failures import CANCELLED, FAILED, OK
+from verdog_cli.progress import show_progress
 from verdog_cli.render import emit_document, escape, plural
 
 if TYPE_CHECKING:
-    from verdog_runtime.lifecycle import RunOutcome
+    from verdog_runtime.lifecycle import Conduct, RunOutcome
 
 _EXIT_CODES = {"succeeded": OK, "interrupted": CANCELLED}
 
 
-def report_outcome(outcome: "RunOutcome", *, context: Context, operation: str) -> int:
-    """Print how a run ended and return the exit code that says the same."""
+def report_outcome(outcome: "RunOutcome", *, context: Context, operation: str, executed: bool = True) -> int:
+    """Print how a run ended, or that it was made, and return the exit code that says the same."""
     if context.json_operation is not None:
         emit_document(operation, **_as_json(outcome))
     else:
-        _print_outcome(outcome)
+        _print_outcome(outcome, executed=executed)
     if outcome.not_restorable:
         click.echo(
             f"warning: {outcome.not_restorable:,} of {plural(outcome.checkpoints, 'checkpoint')} "
             f"cannot be resumed or forked; see: verdog checkpoints {outcome.run}",
             err=True,
         )
-    return _EXIT_CODES.get(outcome.status, FAILED)
+    return _EXIT_CODES.get(outcome.status, FAILED) if executed else OK
 
 
 def display_path(path: Path) -> str:
@@ -42,8 +43,9 @@ def display_path(path: Path) -> str:
         return escape(str(path))
 
 
-def _print_outcome(outcome: "RunOutcome") -> None:
-    click.echo(f"{outcome.status}: {plural(outcome.checkpoints, 'checkpoint')}")
+def _print_outcome(outcome: "RunOutcome", *, executed: bool) -> None:
+    status = outcome.status if executed else "made, not started"
+    click.echo(f"{status}: {plural(outcome.checkpoints, 'checkpoint')}")
     click.echo(f"  run     {outcome.run}")
     click.echo(f"  output  {display_path(outcome.output_dir)}")
     if outcome.result_text is not None:
@@ -51,7 +53,7 @@ def _print_outcome(outcome: "RunOutcome") -> None:
     if outcome.error is not None:
         click.echo(f"error: {outcome.error.type}: {escape(outcome.error.message)}", err=True)
         click.echo(f"hint: verdog resume {outcome.run} tries again from the last checkpoint", err=True)
-    elif outcome.status == "interrupted":
+    elif outcome.status == "interrupted" or not executed:
         click.echo(f"hint: verdog resume {outcome.run}", err=True)
 
 
@@ -72,7 +74,16 @@ def _as_json(outcome: "RunOutcome") -> dict[str, object]:
 
 
 @contextlib.contextmanager
-def only_the_document(context: Context) -> Iterator[None]:
+def conduct(*, quiet: bool) -> "Generator[Conduct]":
+    """Yield how an execution is conducted: with the progress that fits, and this process's command line."""
+    from verdog_runtime.lifecycle import Conduct
+
+    with show_progress(quiet=quiet) as progress:
+        yield Conduct(observer=progress, command=tuple(sys.argv[1:]))
+
+
+@contextlib.contextmanager
+def only_the_document(context: Context) -> Generator[None]:
     """During a run with `--json`, send whatever it or its child processes print to standard error."""
     if context.json_operation is None:
         yield

@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -145,7 +145,7 @@ class LiveProgress(LineProgress):
 
 
 @contextlib.contextmanager
-def show_progress(*, quiet: bool) -> Iterator[Progress]:
+def show_progress(*, quiet: bool) -> Generator[Progress]:
     """Yield the progress that fits standard output: live on a terminal, lines in a pipe, none when quiet."""
     if quiet:
         yield SilentProgress()

@@ -13,8 +13,7 @@ import click
 from verdog_cli.context import Context, pass_context
 from verdog_cli.failures import RunEnded, Usage
 from verdog_cli.group import Command
-from verdog_cli.outcome import report_outcome
-from verdog_cli.progress import show_progress
+from verdog_cli.outcome import conduct, report_outcome
 from verdog_cli.render import plural
 
 if TYPE_CHECKING:
@@ -69,14 +68,11 @@ def _make_project(directory: Path) -> Path:
 
 def _run(project: Path) -> "RunOutcome":
     from verdog_runtime.lifecycle import run_workflow
-
     from verdog_runtime.sources import load_workflow
 
     loaded = load_workflow(_WORKFLOW, cwd=project)
-    with show_progress(quiet=False) as progress:
-        return run_workflow(
-            loaded, (), output_dir=None, checkpointing="auto", run_id=FINISHED, observer=progress
-        )
+    with conduct(quiet=False) as conducted:
+        return run_workflow(loaded, (), conducted, run_id=FINISHED)
 
 
 def _run_and_kill(project: Path, target: int) -> int:

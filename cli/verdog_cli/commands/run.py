@@ -6,8 +6,7 @@ import click
 
 from verdog_cli.context import Context, pass_context
 from verdog_cli.group import TailCommand
-from verdog_cli.outcome import only_the_document, report_outcome
-from verdog_cli.progress import show_progress
+from verdog_cli.outcome import conduct, only_the_document, report_outcome
 
 
 @click.command(
@@ -21,7 +20,7 @@ from verdog_cli.progress import show_progress
 )
 @click.argument("workflow", required=False)
 @click.option(
-    "--output-dir", type=click.Path(path_type=Path), metavar="DIR", help="Write here: new or empty."
+    "--output-dir", type=click.Path(path_type=Path), metavar="DIR", help="Write here (new or empty)."
 )
 @click.option(
     "--checkpointing",
@@ -48,18 +47,17 @@ def command(
     workflow of a generated project; without it, the project's only one. ARGS are the workflow's own.
     """
     from verdog_runtime.lifecycle import run_workflow
-
     from verdog_runtime.sources import load_workflow
 
     with only_the_document(context):
         loaded = load_workflow(workflow, cwd=Path.cwd())
-        with show_progress(quiet=as_json) as progress:
+        with conduct(quiet=as_json) as conducted:
             outcome = run_workflow(
                 loaded,
                 context.tail or (),
+                conducted,
                 output_dir=output_dir,
                 checkpointing=checkpointing,
                 run_id=run_id,
-                observer=progress,
             )
     return report_outcome(outcome, context=context, operation="run")

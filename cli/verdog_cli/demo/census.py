@@ -100,17 +100,19 @@ def choose_packages(value: Census, state: None, context: Context) -> Success[Pro
     """List the packages: "." stands for the modules that are in no package."""
     found = sorted(path.parent.name for path in value.source.glob("*/__init__.py"))
     names = [name for name in (".", *found) if name not in value.skip]
+    if not names or value.limit < 1:
+        raise ValueError(f"no package to read in {value.source}")
     return Success(output=Progress(value.source, tuple(names[: value.limit])), state=None)
 
 
 @begin.on(plan)
 def count_packages(value: Progress, state: FeatureState, context: Context) -> FeatureState:
-    """Set the feature that steers the loop."""
-    return state.replace(left, len(value.todo))
+    """Set the feature that steers the loop: how many packages are left after the next one."""
+    return state.replace(left, len(value.todo) - 1)
 
 
-@survey.on(begin, effects=[left.unconstrained], when=[left.positive])
-@survey.on(tick, effects=[left.decreases], when=[left.positive])
+@survey.on(begin, effects=[left.unconstrained])
+@survey.on(tick, effects=[left.decreases])
 def survey_package(value: Progress, state: Tally, context: Context) -> Success[Progress, Tally]:
     """Read one package and write down what is in it."""
     name = value.todo[0]
@@ -124,14 +126,13 @@ def survey_package(value: Progress, state: Tally, context: Context) -> Success[P
     )
 
 
-@tick.on(survey)
+@tick.on(survey, when=[left.positive])
 def count_down(value: Progress, state: FeatureState, context: Context) -> FeatureState:
-    """One package less to read."""
+    """One package less is left."""
     return state.replace(left, state.get(left) - 1)
 
 
-@report.on(begin, effects=[left.unconstrained], when=[left.zero])
-@report.on(tick, effects=[left.decreases], when=[left.zero])
+@report.on(survey, when=[left.zero])
 def write_report(value: Progress, state: None, context: Context) -> Success[Report, None]:
     """Write the table of all packages and a page for people."""
     total = sum_up("total", [])

@@ -1,0 +1,90 @@
+"""`verdog restart`: run a run's workflow again from the beginning."""
+
+import json
+from pathlib import Path
+
+import click
+
+from verdog_cli.context import Context, pass_context
+from verdog_cli.failures import Usage
+from verdog_cli.group import TailCommand
+from verdog_cli.outcome import conduct, only_the_document, report_outcome
+from verdog_cli.selection import select_run
+
+
+@click.command(
+    "restart",
+    cls=TailCommand,
+    epilog="""
+    verdog restart RUN --sessions fresh
+    verdog restart RUN --sessions fresh -- --input.value 3
+    """,
+)
+@click.argument("run", metavar="[RUN]", required=False)
+@click.option(
+    "--sessions",
+    type=click.Choice(["branch", "fresh"]),
+    required=True,
+    help="Branch the agent conversations of RUN, or begin fresh ones.",
+)
+@click.option(
+    "--from", "checkpoint", type=click.IntRange(min=1), metavar="N", help="Branch those of checkpoint N."
+)
+@click.option("--args-json", metavar="JSON", help="Other arguments, as a JSON array of strings.")
+@click.option(
+    "--output-dir", type=click.Path(path_type=Path), metavar="DIR", help="Write here (new or empty)."
+)
+@click.option(
+    "--workflow", metavar="FILE[:NAME]", help="Where the workflow is, if the run was started from Python."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document when the run ended.")
+@pass_context
+def command(
+    context: Context,
+    run: str | None,
+    sessions: str,
+    checkpoint: int | None,
+    args_json: str | None,
+    output_dir: Path | None,
+    workflow: str | None,
+    as_json: bool,
+) -> int:
+    """Run a run's workflow again from the beginning, as a new run.
+
+    It takes the recorded arguments unless others follow --; `--` with nothing behind it means no arguments.
+    """
+    from verdog_runtime.lifecycle import restart_recorded
+
+    arguments = _choose_arguments(context, args_json)
+    with only_the_document(context), context.repository(read_only=False) as repository:
+        chosen = select_run(repository, run)
+        with conduct(quiet=as_json) as conducted:
+            outcome = restart_recorded(
+                repository,
+                chosen,
+                conducted,
+                sessions=sessions,
+                arguments=arguments,
+                source_checkpoint=checkpoint,
+                workflow=workflow,
+                output_dir=output_dir,
+            )
+    return report_outcome(outcome, context=context, operation="restart")
+
+
+def _choose_arguments(context: Context, args_json: str | None) -> tuple[str, ...] | None:
+    """Return the arguments that replace the recorded ones, or None to reuse those."""
+    if args_json is None:
+        return context.tail
+    if context.tail is not None:
+        raise Usage("arguments are given twice: after -- and by --args-json")
+    try:
+        value: object = json.loads(args_json)
+    except ValueError as error:
+        raise Usage(f"--args-json is no JSON: {error}") from error
+    words = [each for each in value if isinstance(each, str)] if isinstance(value, list) else None
+    if words is None or words != value:
+        raise Usage(
+            "--args-json takes a JSON array of strings", hint='--args-json \'["--input.value", "3"]\''
+        )
+    return tuple(words)
