@@ -1,10 +1,11 @@
 # ruff: noqa: PTH118
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.objects.trees import build, exclude_nothing, exclude_verdog, unprivileged
+from tests.objects.trees import build, exclude_nothing, exclude_verdog, run_script, unprivileged
 from verdog_objects import manifest
 from verdog_objects.capture import ProblemCode, capture_tree
 from verdog_objects.directories import Excluded
@@ -13,6 +14,7 @@ from verdog_objects.manifest import Entry
 from verdog_objects.memory import MemoryStore
 from verdog_objects.oid import Kind, compute_oid
 from verdog_objects.signatures import UNSETTLED, Signatures
+from verdog_objects.staging import remove_tree
 from verdog_objects.sweep import Swept, sweep
 from verdog_objects.verify import DifferenceKind, verify_tree
 
@@ -248,3 +250,43 @@ def test_without_signatures_everything_is_compared_with_what_is_recorded(tmp_pat
     swept = output.sweep()
     assert [each.path for each in swept.changed] == [b"g"]
     assert list(swept.late) == [b"h"]
+
+
+_MANY = """
+import os, resource, sys
+from pathlib import Path
+from tests.objects.trees import build, capture_all, exclude_nothing
+from verdog_objects import manifest
+from verdog_objects.capture import capture_tree
+from verdog_objects.memory import MemoryStore
+from verdog_objects.signatures import Signatures
+from verdog_objects.sweep import sweep
+
+output = Path(sys.argv[1])
+for index in range(100_000):
+    directory = output if index % 2 else output / f"d{index // 20_000}/{index // 200 % 100}"
+    if index % 200 == 0:
+        directory.mkdir(parents=True)
+    (directory / f"f{index}").write_bytes(b"%010d" % index)
+writer, memory = MemoryStore([]).writer(), Signatures()
+entries = capture_all(writer, output, memory).entries
+root = build(writer, entries)
+(output / "late").mkdir()
+(output / "late/f").write_bytes(b"one more")
+captured = capture_tree(writer, output, [b"late"], excluded=exclude_nothing, memory=memory)
+assert sorted(captured.entries) == [b"late", b"late/f"]
+root = manifest.update(writer, root, {manifest.path_key(p): e for p, e in captured.entries.items()})
+lookup = lambda path: manifest.lookup(writer, root, manifest.path_key(path))
+swept = sweep(writer, output, memory, lookup, excluded=exclude_nothing)
+assert (len(swept.late), swept.changed, swept.missing) == (0, (), ()), swept
+print(swept.looked_at, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_files_fit_in_half_a_gigabyte(tmp_path: Path) -> None:
+    environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    looked_at, peak_mib = run_script(_MANY, str(tmp_path), environment=environment).split()
+    assert int(looked_at) > 100_000
+    assert int(peak_mib) < 500
+    remove_tree(tmp_path)
