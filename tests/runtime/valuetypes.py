@@ -9,6 +9,8 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
+from verdog_runtime.values import encode_value
+
 
 class Colour(enum.Enum):
     RED = "red"
@@ -181,12 +183,11 @@ def same(one: object, other: object) -> bool:
             and same(one.__cause__, other.__cause__)
             and same(one.__context__, other.__context__)
             and one.__suppress_context__ == other.__suppress_context__
-            and str(one) == str(other)
         )
     if isinstance(one, dict | MappingProxyType) and isinstance(other, dict | MappingProxyType):
         return same_items(list(one.items()), list(other.items()))
     if isinstance(one, set | frozenset) and isinstance(other, set | frozenset):
-        return same_items(sorted(one, key=repr), sorted(other, key=repr))
+        return same_items(sorted(one, key=_order), sorted(other, key=_order))
     if isinstance(one, deque) and isinstance(other, deque):
         return one.maxlen == other.maxlen and same_items(list(one), list(other))
     if isinstance(one, tuple | list) and isinstance(other, tuple | list):
@@ -201,6 +202,10 @@ def same(one: object, other: object) -> bool:
     if isinstance(one, Decimal) or hasattr(one, "fold"):
         return repr(one) == repr(other)
     return one == other
+
+
+def _order(value: object) -> bytes:
+    return encode_value(value).payload
 
 
 def same_items(one: object, other: object) -> bool:

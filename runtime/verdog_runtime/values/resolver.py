@@ -53,7 +53,10 @@ class Resolver:
         known = self._declared.get((module, qualname))
         if known is not None:
             return known
-        found = find_class(self._find_module(module, qualname), qualname)
+        try:
+            found = find_class(self._find_module(module, qualname), qualname)
+        except (AttributeError, ImportError) as error:  # from the module's own __getattr__
+            raise TypeMismatch(f"{module}:{qualname}", f"a stored value is of this type; {error}") from error
         if not isinstance(found, type):
             raise TypeMismatch(
                 f"{module}:{qualname}", "a stored value is of this type, which is not there any more"
