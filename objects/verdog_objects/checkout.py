@@ -8,7 +8,7 @@ from verdog_objects import manifest
 from verdog_objects.chunking import INLINE_LIMIT
 from verdog_objects.directories import Descent
 from verdog_objects.errors import Corrupt, InvalidInput, NotFound
-from verdog_objects.filewriter import FileWriter, get_object, read_objects
+from verdog_objects.filewriter import FileWriter, Objects, get_object, read_objects
 from verdog_objects.nodes import Entry, EntryKind, Totals
 from verdog_objects.oid import Kind, Oid
 from verdog_objects.paths import escape_path
@@ -203,7 +203,7 @@ def _write_tree(
         with Descent(staging.path) as descent:
             files = FileWriter(reader, descent, staging.created_mode, preserve_special=preserve_special)
             for group in _group(selection.iterate()):
-                objects = read_objects(reader, _list_objects(group))
+                objects = _read_group(reader, group)
                 for path, entry in group:
                     if rebase is not None and entry.kind is EntryKind.SYMLINK:
                         target = get_object(path, Kind.BLOB, entry.oid, entry.size, objects)
@@ -230,10 +230,16 @@ def _group(entries: Iterable[_Named]) -> Iterator[list[_Named]]:
         yield group
 
 
-def _list_objects(group: Iterable[_Named]) -> dict[Oid, Kind]:
+def _read_group(reader: ObjectReader, group: Iterable[_Named]) -> Objects:
     wanted: dict[Oid, Kind] = {}
     for _, entry in group:
         kind = manifest.object_kind(entry)
         if kind is not None:
             wanted[entry.oid] = kind
-    return wanted
+    try:
+        return read_objects(reader, wanted)
+    except Corrupt as error:
+        paths = [path for path, entry in group if entry.oid in error.paths]
+        if not paths:
+            raise
+        raise Corrupt(f"{escape_path(paths[0])}: {error}", paths=paths) from error

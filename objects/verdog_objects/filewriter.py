@@ -137,7 +137,10 @@ class FileWriter:
                 group_bytes += chunks[end][1]
                 end += 1
             group = chunks[begin:end]
-            objects = read_objects(self._reader, {oid: Kind.CHUNK for oid, _ in group})
+            try:
+                objects = read_objects(self._reader, {oid: Kind.CHUNK for oid, _ in group})
+            except Corrupt as error:
+                raise Corrupt(f"{escape_path(path)}: {error}", paths=(path,)) from error
             for oid, length in group:
                 data = get_object(path, Kind.CHUNK, oid, length, objects)
                 write_sparse(file, data, offset, entry.size)

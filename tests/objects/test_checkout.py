@@ -1,5 +1,5 @@
 # Names are bytes here, which pathlib does not take.
-# ruff: noqa: PTH118, PTH208, PTH211
+# ruff: noqa: PTH101, PTH102, PTH118, PTH123, PTH208, PTH211
 import errno
 import os
 import stat
@@ -7,8 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tests.objects.trees import build, record, snapshot
+from tests.objects.trees import build, capture_all, record, snapshot, unprivileged
 from verdog_objects import filewriter, manifest
 from verdog_objects.checkout import materialise, materialise_rebased
 from verdog_objects.chunking import decode_chunks, encode_chunks
@@ -16,6 +18,7 @@ from verdog_objects.errors import Corrupt, InvalidInput, NotFound, Unavailable
 from verdog_objects.manifest import EMPTY_OID, Entry, EntryKind, Totals
 from verdog_objects.memory import MemoryStore, MemoryWriter
 from verdog_objects.oid import Kind, Oid, compute_oid
+from verdog_objects.sqlite import create_store, open_store
 from verdog_objects.staging import remove_tree
 from verdog_objects.store import ObjectReader, ObjectWriter
 from verdog_objects.verify import verify_tree
@@ -48,6 +51,18 @@ def make_file(writer: ObjectWriter, data: bytes, mode: int = 0o644) -> Entry:
     return Entry(EntryKind.FILE, mode, len(data), writer.put(Kind.BLOB, data))
 
 
+def record_on_disk(source: Path, directory: Path) -> Oid:
+    store = create_store(directory, [])
+    try:
+        with store.writer() as writer:
+            captured = capture_all(writer, source)
+            root = build(writer, captured.entries)
+            store.apply(writer)
+        return root
+    finally:
+        store.close()
+
+
 def assert_refused(
     reader: ObjectReader, root: Oid, destination: Path, error: type[Exception], match: str
 ) -> None:
@@ -68,6 +83,46 @@ def test_an_empty_tree_is_an_empty_directory(tmp_path: Path, writer: MemoryWrite
     totals = materialise(writer, manifest.empty(writer), tmp_path / "d", preserve_special=False)
     assert totals == Totals(0, 0, 0)
     assert snapshot(tmp_path / "d") == {}
+
+
+NAMES = st.sampled_from([b"a", b"a-", b"a.b", b"A", b"\x01", b"\xff", b" ", b"..a"])
+LEAVES = st.one_of(
+    st.tuples(st.just("file"), st.sampled_from([0o400, 0o644, 0o755]), st.binary(max_size=40)),
+    st.tuples(st.just("link"), st.just(0), st.sampled_from([b"a", b"../a", b"/", b"\xfe"])),
+    st.tuples(st.just("directory"), st.sampled_from([0o555, 0o700, 0o1777]), st.just(b"")),
+)
+
+
+@settings(max_examples=20)
+@given(tree=st.dictionaries(st.lists(NAMES, min_size=1, max_size=4).map(tuple), LEAVES, max_size=12))
+def test_any_tree_survives(tree: dict[tuple[bytes, ...], tuple[str, int, bytes]]) -> None:
+    with unprivileged() as directory:
+        source = os.fsencode(directory / "source")
+        os.mkdir(source)
+        modes: dict[tuple[bytes, ...], int] = {(): 0o755}
+        for names, (kind, mode, content) in sorted(tree.items()):
+            if any(names[:end] in tree and names[:end] not in modes for end in range(len(names))):
+                continue  # below a file or link
+            for end in range(1, len(names)):
+                if names[:end] not in modes:
+                    modes[names[:end]] = 0o750
+                    os.mkdir(os.path.join(source, *names[:end]))
+            path = os.path.join(source, *names)
+            if kind == "link":
+                os.symlink(content, path)
+            elif kind == "directory":
+                modes[names] = mode
+                os.mkdir(path)
+            else:
+                with open(path, "xb") as file:
+                    file.write(content)
+                os.chmod(path, mode)
+        for names, mode in reversed(modes.items()):
+            os.chmod(os.path.join(source, *names), mode)
+        reader, root = record(directory / "source")
+        materialise(reader, root, directory / "d", preserve_special=False)
+        assert snapshot(directory / "d") == snapshot(directory / "source")
+        assert verify_tree(reader, root, directory / "d") == []
 
 
 def test_chosen_paths_come_with_the_directories_above_them(source: Path, tmp_path: Path) -> None:
@@ -262,6 +317,37 @@ def test_objects_are_read_in_batches_where_the_reader_can(source: Path, tmp_path
     assert snapshot(tmp_path / "d") == snapshot(source)
 
 
+def test_a_tree_comes_back_from_a_store_on_disk(source: Path, tmp_path: Path) -> None:
+    root = record_on_disk(source, tmp_path / "store")
+    store = open_store(tmp_path / "store", [])
+    try:
+        materialise(store, root, tmp_path / "d", preserve_special=False)
+        assert verify_tree(store, root, tmp_path / "d") == []
+    finally:
+        store.close()
+    assert snapshot(tmp_path / "d") == snapshot(source)
+
+
+@pytest.mark.parametrize("name", ["a/b/f", "a/c/large"])
+def test_a_damaged_object_is_named_with_its_path_and_leaves_nothing(tmp_path: Path, name: str) -> None:
+    source = tmp_path / "source"
+    write(source / name, os.urandom(200_000 if "large" in name else 20_000))
+    root = record_on_disk(source, tmp_path / "store")
+    for pack in (tmp_path / "store/packs").iterdir():
+        data = bytearray(pack.read_bytes())
+        data[len(data) // 2] ^= 1
+        pack.write_bytes(data)
+    store = open_store(tmp_path / "store", [])
+    try:
+        for match in (rf"^{name}: object .* is damaged", rf"^{name}: object .* is (missing|damaged)"):
+            with pytest.raises(Corrupt, match=match) as caught:
+                materialise(store, root, tmp_path / "d", preserve_special=False)
+            assert caught.value.paths == (name.encode(),)
+    finally:
+        store.close()
+    assert sorted(os.listdir(tmp_path)) == ["source", "store"]
+
+
 def test_links_into_the_old_place_point_into_the_new_one(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
@@ -299,7 +385,7 @@ def test_links_are_rebased_only_between_absolute_places(tmp_path: Path, writer: 
 def test_directories_deeper_than_any_path_can_be(tmp_path: Path, writer: MemoryWriter) -> None:
     entries = {
         b"/".join([b"directory"] * depth): Entry(EntryKind.DIRECTORY, 0o555, 0, EMPTY_OID)
-        for depth in range(1, 600)
+        for depth in range(1, 450)
     }
     root = build(writer, entries)
     materialise(writer, root, tmp_path / "d", preserve_special=False)
