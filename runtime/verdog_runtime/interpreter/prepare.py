@@ -81,14 +81,29 @@ def require_vacant(output_dir: Path) -> Path:
     """Return the resolved path of an output directory that is absent or empty.
 
     Raises:
-        ValueError: it is a file, or a directory that holds something.
+        ValueError: it is a file, a directory that holds something, or cannot be made where it is.
     """
-    output = output_dir.resolve()
-    if not os.path.lexists(output):
-        return output
+    try:
+        output = output_dir.resolve()
+        if os.path.lexists(output):
+            _require_empty(output)
+        else:
+            _require_parent(output)
+    except (OSError, RuntimeError) as error:  # until Python 3.13, a loop of links is a RuntimeError
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidInput(f"the output directory {output_dir} cannot be used: {reason}") from error
+    return output
+
+
+def _require_empty(output: Path) -> None:
     if not output.is_dir():
         raise InvalidInput(f"the output directory {output} is a file")
     with os.scandir(output) as entries:
         if next(entries, None) is not None:
             raise InvalidInput(f"the output directory {output} is not empty; name a new or empty one")
-    return output
+
+
+def _require_parent(output: Path) -> None:
+    parent = next(each for each in output.parents if os.path.lexists(each))
+    if not parent.is_dir():
+        raise InvalidInput(f"the output directory {output} cannot be made: {parent} is not a directory")
