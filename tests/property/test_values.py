@@ -5,7 +5,6 @@ import pickle
 import uuid
 import zoneinfo
 from collections import Counter, OrderedDict, deque
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from types import MappingProxyType
@@ -44,7 +43,7 @@ hashable_leaves = st.one_of(
     st.complex_numbers(),
     texts,
     st.binary(max_size=8),
-    st.decimals(),
+    st.decimals().filter(lambda value: not value.is_snan()),
     st.fractions(),
     st.uuids(),
     st.dates(),
@@ -56,8 +55,9 @@ hashable_leaves = st.one_of(
     st.builds(Path, paths),
     st.builds(PurePosixPath, paths),
     st.builds(PureWindowsPath, paths),
-).filter(lambda value: not (isinstance(value, Decimal) and value.is_snan()))
-hashables = st.recursive(
+)
+hashables: st.SearchStrategy[object] = st.deferred(lambda: _hashables)
+_hashables = st.recursive(
     hashable_leaves,
     lambda inner: st.one_of(
         st.lists(inner, max_size=4).map(tuple),
@@ -67,7 +67,8 @@ hashables = st.recursive(
     ),
     max_leaves=6,
 )
-values = st.recursive(
+values: st.SearchStrategy[object] = st.deferred(lambda: _values)
+_values = st.recursive(
     hashables,
     lambda inner: st.one_of(
         st.lists(inner, max_size=4),
