@@ -43,6 +43,11 @@ def display_path(path: Path) -> str:
         return escape(str(path))
 
 
+def find_stacktrace(output_dir: Path) -> Path | None:
+    """Return the newest traceback that the root graph's failure port wrote."""
+    return max(output_dir.glob("*/*/stacktrace.txt"), default=None)
+
+
 def _print_outcome(outcome: "RunOutcome", *, executed: bool) -> None:
     status = outcome.status if executed else "made, not started"
     click.echo(f"{status}: {plural(outcome.checkpoints, 'checkpoint')}")
@@ -52,6 +57,9 @@ def _print_outcome(outcome: "RunOutcome", *, executed: bool) -> None:
         click.echo(f"  result  {escape(outcome.result_text)}")
     if outcome.error is not None:
         click.echo(f"error: {outcome.error.type}: {escape(outcome.error.message)}", err=True)
+        trace = find_stacktrace(outcome.output_dir)
+        if trace is not None:
+            click.echo(f"hint: the traceback is in {display_path(trace)}", err=True)
         click.echo(f"hint: verdog resume {outcome.run} tries again from the last checkpoint", err=True)
     elif outcome.status == "interrupted" or not executed:
         click.echo(f"hint: verdog resume {outcome.run}", err=True)
@@ -74,11 +82,11 @@ def _as_json(outcome: "RunOutcome") -> dict[str, object]:
 
 
 @contextlib.contextmanager
-def conduct(*, quiet: bool) -> "Generator[Conduct]":
+def conduct(output_dir: Path, *, quiet: bool) -> "Generator[Conduct]":
     """Yield how an execution is conducted: with the progress that fits, and this process's command line."""
     from verdog_runtime.lifecycle import Conduct
 
-    with show_progress(quiet=quiet) as progress:
+    with show_progress(f"writing to {display_path(output_dir)}", quiet=quiet) as progress:
         yield Conduct(observer=progress, command=tuple(sys.argv[1:]))
 
 

@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 class Progress(Protocol):
     """Told about a run as it happens, on the thread that executes it. Never raises."""
 
-    def run_started(self, run: str, output_dir: str) -> None:
-        """Named before the first visit: the run and its directory."""
-        ...
-
     def visit_started(self, path: str) -> None:
         """A visit begins; its path is relative to the output directory, as `survey/000002`."""
         ...
@@ -50,9 +46,6 @@ class SilentProgress:
     def __init__(self) -> None:
         self._warned = False
 
-    def run_started(self, run: str, output_dir: str) -> None:
-        """Say nothing."""
-
     def visit_started(self, path: str) -> None:
         """Say nothing."""
 
@@ -74,16 +67,16 @@ class SilentProgress:
 class LineProgress(SilentProgress):
     """Prints a plain line for each visit, with the number of its checkpoint and its duration."""
 
-    def __init__(self) -> None:
+    def __init__(self, title: str = "") -> None:
         super().__init__()
+        self._title = title
         self._finished: _Visit | None = None
 
-    def run_started(self, run: str, output_dir: str) -> None:
-        """Name the run."""
-        self._print(f"run {run} in {escape(output_dir)}")
-
     def visit_started(self, path: str) -> None:
-        """Print what is still to be said about the visit before."""
+        """Print what is still to be said about the visit before; the title before the first."""
+        if self._title:
+            self._print(self._title)
+            self._title = ""
         self._flush("")
 
     def visit_finished(self, path: str, status: str, duration_s: float) -> None:
@@ -117,8 +110,8 @@ class LineProgress(SilentProgress):
 class LiveProgress(LineProgress):
     """The same lines on a terminal, and below them the visit that is going on now, with a clock."""
 
-    def __init__(self, console: "Console") -> None:
-        super().__init__()
+    def __init__(self, console: "Console", title: str = "") -> None:
+        super().__init__(title)
         self._console = console
         self._status: Status | None = None
 
@@ -145,7 +138,7 @@ class LiveProgress(LineProgress):
 
 
 @contextlib.contextmanager
-def show_progress(*, quiet: bool) -> Generator[Progress]:
+def show_progress(title: str = "", *, quiet: bool) -> Generator[Progress]:
     """Yield the progress that fits standard output: live on a terminal, lines in a pipe, none when quiet."""
     if quiet:
         yield SilentProgress()
@@ -153,9 +146,9 @@ def show_progress(*, quiet: bool) -> Generator[Progress]:
     if sys.stdout.isatty():
         from rich.console import Console
 
-        lines: LineProgress = LiveProgress(Console())
+        lines: LineProgress = LiveProgress(Console(), title)
     else:
-        lines = LineProgress()
+        lines = LineProgress(title)
     try:
         yield lines
     finally:

@@ -35,9 +35,9 @@ def format_visit(checkpoint: "Checkpoint") -> str:
     return f"{escape(checkpoint.place)}/{checkpoint.visit:06}"
 
 
-def format_next(checkpoint: "Checkpoint") -> str:
-    """Return what comes next, `-` at the end."""
-    return "-" if checkpoint.next_place is None else escape(checkpoint.next_place)
+def format_next(checkpoint: "Checkpoint", *, end: str = "-") -> str:
+    """Return what comes next, or what stands for nothing."""
+    return end if checkpoint.next_place is None else escape(checkpoint.next_place)
 
 
 def format_name(checkpoint: "Checkpoint") -> str:

@@ -4,6 +4,7 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,9 +13,8 @@ import click
 
 from verdog_cli.context import Context, pass_context
 from verdog_cli.failures import RunEnded, Usage
-from verdog_cli.group import Command
+from verdog_cli.group import TailCommand
 from verdog_cli.outcome import conduct, report_outcome
-from verdog_cli.render import plural
 
 if TYPE_CHECKING:
     from verdog_runtime.lifecycle import RunOutcome
@@ -23,13 +23,23 @@ FINISHED, KILLED = "finished", "killed"
 """The ids of the two runs."""
 
 _WORKFLOW = "census.py"
+_ARGUMENTS = ("--input.limit", "12")
 _INDEX = ".verdog/checkpoints/index.jsonl"
 """Below an output directory: one line for each checkpoint that was acknowledged."""
 
 _POLL_S = 0.002
+_FORK_BACK = 5
+"""So many checkpoints before the end lies the one that is worth forking: the graph shows both ends."""
 
 
-@click.command("demo", cls=Command)
+@click.command(
+    "demo",
+    cls=TailCommand,
+    epilog="""
+    verdog demo
+    verdog demo mine -- --input.source ~/my/project
+    """,
+)
 @click.argument("name", default="verdog-demo")
 @pass_context
 def command(context: Context, name: str) -> int:
@@ -37,19 +47,20 @@ def command(context: Context, name: str) -> int:
 
     The job is a code census of the Python standard library: no network, no account, a few seconds. It is
     written into the new directory NAME (verdog-demo), and commands worth trying next are printed at the end.
+    ARGS are those of the job; by default the 12 largest packages are read.
     """
+    arguments = _ARGUMENTS if context.tail is None else context.tail
     project = _make_project(Path(name))
-    click.echo(f"{_WORKFLOW} is now in {name}: it reads the standard library, one package per visit.\n")
-    click.echo(f"$ verdog run {_WORKFLOW} --run-id {FINISHED}")
-    outcome = _run(project)
+    click.echo(f"{_WORKFLOW} is now in {name}: it reads Python sources, one package per visit.\n")
+    click.echo(f"$ verdog {shlex.join(_command(FINISHED, arguments))}")
+    outcome = _run(project, arguments)
     code = report_outcome(outcome, context=context, operation="run")
     if code:
         raise RunEnded(code)
-    target = outcome.checkpoints // 2
-    click.echo(f"\n$ verdog run {_WORKFLOW} --run-id {KILLED}   (killed with SIGKILL half way)")
-    acknowledged = _run_and_kill(project, target)
-    click.echo(f"killed after {plural(acknowledged, 'checkpoint')}\n")
-    click.echo(_advise(name, target, finished=acknowledged >= outcome.checkpoints))
+    click.echo(f"\n$ verdog {shlex.join(_command(KILLED, arguments))}")
+    reached = _run_and_kill(project, arguments, outcome.checkpoints // 2)
+    click.echo(f"killed with SIGKILL after checkpoint {reached}\n")
+    click.echo(_advise(name, outcome.checkpoints, reached), nl=False)
     return 0
 
 
@@ -66,20 +77,26 @@ def _make_project(directory: Path) -> Path:
     return directory.resolve()
 
 
-def _run(project: Path) -> "RunOutcome":
-    from verdog_runtime.lifecycle import run_workflow
+def _command(run: str, arguments: Sequence[str]) -> list[str]:
+    words = ["run", _WORKFLOW, "--run-id", run]
+    return [*words, "--", *arguments] if arguments else words
+
+
+def _run(project: Path, arguments: Sequence[str]) -> "RunOutcome":
+    from verdog_runtime.lifecycle import choose_output, run_workflow
     from verdog_runtime.sources import load_workflow
 
     loaded = load_workflow(_WORKFLOW, cwd=project)
-    with conduct(quiet=False) as conducted:
-        return run_workflow(loaded, (), conducted, run_id=FINISHED)
+    output = choose_output(project, loaded.local_id)
+    with conduct(output, quiet=False) as conducted:
+        return run_workflow(loaded, arguments, conducted, output_dir=output, run_id=FINISHED)
 
 
-def _run_and_kill(project: Path, target: int) -> int:
-    """Start the job in another process, kill it after `target` checkpoints, return how many it made."""
+def _run_and_kill(project: Path, arguments: Sequence[str], target: int) -> int:
+    """Start the job in another process, kill it after `target` checkpoints, return the last it made."""
     before = set(_indexes(project))
     child = subprocess.Popen(
-        [sys.executable, "-m", "verdog_cli", "run", _WORKFLOW, "--run-id", KILLED],
+        [sys.executable, "-m", "verdog_cli", *_command(KILLED, arguments)],
         cwd=project,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -89,7 +106,7 @@ def _run_and_kill(project: Path, target: int) -> int:
     try:
         while child.poll() is None:
             index = index or next((path for path in _indexes(project) if path not in before), None)
-            if index is not None and _count_lines(index) >= target:
+            if index is not None and index.read_bytes().count(b"\n") >= target:
                 break
             time.sleep(_POLL_S)
     finally:
@@ -98,21 +115,27 @@ def _run_and_kill(project: Path, target: int) -> int:
     if index is None:
         click.echo(errors.decode(errors="replace"), err=True, nl=False)
         raise RunEnded(1)
-    return _count_lines(index)
+    return _count_checkpoints(project)
 
 
 def _indexes(project: Path) -> list[Path]:
     return sorted(project.glob(f".verdog/runs/*/*/{_INDEX}"))
 
 
-def _count_lines(index: Path) -> int:
-    return index.read_bytes().count(b"\n")
+def _count_checkpoints(project: Path) -> int:
+    """Return the number of the killed run's latest checkpoint."""
+    from verdog_repo.names import parse_run_id
+    from verdog_repo.repository import Repository
+
+    with Repository.open(project, read_only=True) as repository:
+        tip = repository.tip(parse_run_id(KILLED))
+    return tip.sequence if tip is not None else 0
 
 
-def _advise(name: str, checkpoint: int, *, finished: bool) -> str:
+def _advise(name: str, checkpoints: int, reached: int) -> str:
     """Return the commands to try next, each on a line of its own, ready to paste."""
     go_on = f"Go on with the killed run: no package is read twice.\n\n  verdog resume {KILLED}"
-    if finished:
+    if reached >= checkpoints:
         go_on = f"The second run was too quick to be killed; look at its end.\n\n  verdog show {KILLED}"
     return f"""\
 Look at what is recorded:
@@ -125,8 +148,8 @@ Look at what is recorded:
 
 {go_on}
 
-Begin a new run in the middle of the finished one, and see both in one graph.
+Begin a new run near the end of the finished one, and see all in one graph.
 
-  verdog fork {FINISHED}@{checkpoint} --sessions fresh
-  verdog log --graph --all -n 20
+  verdog fork {FINISHED}@{max(1, checkpoints - _FORK_BACK)} --sessions fresh
+  verdog log --graph --all
 """

@@ -60,13 +60,14 @@ def command(
     The files come from the store, so the directory of the source run may be changed or gone. The source run
     is never touched. The new run remembers where it came from.
     """
-    from verdog_runtime.lifecycle import fork_only, fork_recorded
+    from verdog_runtime.lifecycle import choose_output, fork_only, fork_recorded
 
     with only_the_document(context), context.repository(read_only=False) as repository:
         source = _select(repository, revision, checkpoint)
-        with conduct(quiet=as_json) as conducted:
+        output = output_dir or choose_output(repository.project, repository.header(source.run).workflow)
+        with conduct(output, quiet=as_json) as conducted:
             if no_run:
-                outcome = fork_only(repository, source, conducted, sessions=sessions, output_dir=output_dir)
+                outcome = fork_only(repository, source, conducted, sessions=sessions, output_dir=output)
             else:
                 outcome = fork_recorded(
                     repository,
@@ -74,7 +75,7 @@ def command(
                     conducted,
                     sessions=sessions,
                     workflow=workflow,
-                    output_dir=output_dir,
+                    output_dir=output,
                     allow_changed_code=allow_changed_code,
                 )
     return report_outcome(outcome, context=context, operation="fork", executed=not no_run)

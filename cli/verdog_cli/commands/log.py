@@ -166,7 +166,7 @@ def _name(checkpoint: "Checkpoint") -> str:
 
 def _format_line(checkpoint: "Checkpoint") -> str:
     commit = checkpoint.commit.hex()[:SHORT_COMMIT]
-    return f"{commit} {_name(checkpoint)} {format_visit(checkpoint)} -> {format_next(checkpoint)}"
+    return f"{commit} {_name(checkpoint)} {format_visit(checkpoint)} -> {format_next(checkpoint, end='end')}"
 
 
 def _draw(found: Iterator["Checkpoint"]) -> Iterator[str]:

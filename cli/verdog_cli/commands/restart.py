@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import cast
 
 import click
 
@@ -53,12 +54,13 @@ def command(
 
     It takes the recorded arguments unless others follow --; `--` with nothing behind it means no arguments.
     """
-    from verdog_runtime.lifecycle import restart_recorded
+    from verdog_runtime.lifecycle import choose_output, restart_recorded
 
     arguments = _choose_arguments(context, args_json)
     with only_the_document(context), context.repository(read_only=False) as repository:
         chosen = select_run(repository, run)
-        with conduct(quiet=as_json) as conducted:
+        output = output_dir or choose_output(repository.project, repository.header(chosen).workflow)
+        with conduct(output, quiet=as_json) as conducted:
             outcome = restart_recorded(
                 repository,
                 chosen,
@@ -67,7 +69,7 @@ def command(
                 arguments=arguments,
                 source_checkpoint=checkpoint,
                 workflow=workflow,
-                output_dir=output_dir,
+                output_dir=output,
             )
     return report_outcome(outcome, context=context, operation="restart")
 
@@ -82,9 +84,8 @@ def _choose_arguments(context: Context, args_json: str | None) -> tuple[str, ...
         value: object = json.loads(args_json)
     except ValueError as error:
         raise Usage(f"--args-json is no JSON: {error}") from error
-    words = [each for each in value if isinstance(each, str)] if isinstance(value, list) else None
-    if words is None or words != value:
-        raise Usage(
-            "--args-json takes a JSON array of strings", hint='--args-json \'["--input.value", "3"]\''
-        )
-    return tuple(words)
+    items = cast("list[object]", value) if isinstance(value, list) else None
+    if items is None or not all(isinstance(each, str) for each in items):
+        hint = '--args-json \'["--input.value", "3"]\''
+        raise Usage("--args-json takes a JSON array of strings", hint=hint)
+    return tuple(str(each) for each in items)

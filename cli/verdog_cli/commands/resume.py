@@ -31,7 +31,8 @@ def command(
 
     with only_the_document(context), context.repository(read_only=False) as repository:
         chosen = select_run(repository, run)
-        with conduct(quiet=as_json) as conducted:
+        output = repository.project / repository.header(chosen).output_dir
+        with conduct(output, quiet=as_json) as conducted:
             outcome = resume_recorded(
                 repository, chosen, conducted, workflow=workflow, allow_changed_code=allow_changed_code
             )

@@ -46,17 +46,18 @@ def command(
     WORKFLOW is a file (flow.py, or flow.py:NAME if it holds several), a module (package.flow), or the id of a
     workflow of a generated project; without it, the project's only one. ARGS are the workflow's own.
     """
-    from verdog_runtime.lifecycle import run_workflow
+    from verdog_runtime.lifecycle import choose_output, run_workflow
     from verdog_runtime.sources import load_workflow
 
     with only_the_document(context):
         loaded = load_workflow(workflow, cwd=Path.cwd())
-        with conduct(quiet=as_json) as conducted:
+        output = output_dir or choose_output(loaded.project_root, loaded.local_id)
+        with conduct(output, quiet=as_json) as conducted:
             outcome = run_workflow(
                 loaded,
                 context.tail or (),
                 conducted,
-                output_dir=output_dir,
+                output_dir=output,
                 checkpointing=checkpointing,
                 run_id=run_id,
             )

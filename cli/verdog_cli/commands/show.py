@@ -1,5 +1,6 @@
 """`verdog show`: one checkpoint: header, state, changed files."""
 
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -7,7 +8,7 @@ import click
 
 from verdog_cli.context import Context, pass_context
 from verdog_cli.group import Command
-from verdog_cli.render import emit_document, escape, format_duration, format_size, page, plural, shorten
+from verdog_cli.render import emit_document, escape, format_duration, format_size, page, plural
 from verdog_cli.selection import iter_changes, select_checkpoint
 from verdog_cli.views import (
     boundary_as_json,
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from verdog_repo.checkpoint import Checkpoint
     from verdog_repo.record import CheckpointRecord
     from verdog_repo.repository import Repository
+
+_VALUE_LINES = 6
+"""How many lines of one value are shown as text."""
 
 _FILES = 20
 """How many changed files are listed as text without `--all-files`."""
@@ -86,7 +90,7 @@ def _iter_state(repository: "Repository", record: "CheckpointRecord") -> Iterato
         return
     for key, entry in iterate(repository.store, record.state):
         payload = repository.store.get(Kind.VALUE, entry.oid)
-        yield escape(key), format_neutral(decode_neutral(payload), limit_chars=2000)
+        yield key.decode("utf-8", "replace"), format_neutral(decode_neutral(payload), limit_chars=2000)
 
 
 def _describe(checkpoint: "Checkpoint", record: "CheckpointRecord") -> Iterator[str]:
@@ -111,11 +115,19 @@ def _describe(checkpoint: "Checkpoint", record: "CheckpointRecord") -> Iterator[
 def _describe_state(state: list[tuple[str, str]]) -> Iterator[str]:
     if not state:
         return
-    width = min(24, max(len(address) for address, _ in state))
+    width = min(20, max(len(address) for address, _ in state))
     yield ""
     yield "state"
     for address, text in state:
-        yield f"  {address:<{width}}  {shorten(escape(text), max(20, 76 - max(width, len(address))))}"
+        head = f"  {escape(address.replace(chr(0), ' ')):<{width}}  "
+        if len(head) + len(text) <= 80:
+            yield head + escape(text)
+            continue
+        yield head.rstrip()
+        lines = textwrap.wrap(escape(text), 76, break_on_hyphens=False)
+        yield from (f"    {line}" for line in lines[:_VALUE_LINES])
+        if len(lines) > _VALUE_LINES:
+            yield "    ..."
 
 
 def _describe_changes(changes: list["Change"], all_files: bool) -> Iterator[str]:

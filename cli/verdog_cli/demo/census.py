@@ -1,7 +1,7 @@
 """A code census: read every package below a directory, one package per visit, and report what is in them.
 
     verdog run census.py
-    verdog run census.py -- --input.source ~/my/project
+    verdog run census.py -- --input.source ~/my/project --input.limit 12
 
 Every visit writes its findings into a directory of its own, and verdog commits them together with the state
 of the run: what was found so far, and which packages are left. Kill it at any moment; `verdog resume` goes on
@@ -21,7 +21,7 @@ from verdog_runtime.authoring import Context, FeatureState, Success, Workflow
 
 @dataclass(frozen=True)
 class Census:
-    """What to count. Each field is an argument: `--input.source`, `--input.limit`, `--input.skip`."""
+    """What to count: the packages below `source`, the largest first, at most `limit`, none of `skip`."""
 
     source: Path = Path(sysconfig.get_path("stdlib"))
     limit: int = 40
@@ -99,7 +99,8 @@ report = flow.python_node("report", output=Report)
 def choose_packages(value: Census, state: None, context: Context) -> Success[Progress, None]:
     """List the packages: "." stands for the modules that are in no package."""
     found = sorted(path.parent.name for path in value.source.glob("*/__init__.py"))
-    names = [name for name in (".", *found) if name not in value.skip]
+    sizes = {name: len(list_modules(value.source, name)) for name in (".", *found) if name not in value.skip}
+    names = sorted((name for name in sizes if sizes[name]), key=lambda name: -sizes[name])
     if not names or value.limit < 1:
         raise ValueError(f"no package to read in {value.source}")
     return Success(output=Progress(value.source, tuple(names[: value.limit])), state=None)
