@@ -87,10 +87,13 @@ class Resolver:
             NotFound: nothing has the name.
             Ambiguous: more than one thing has it; the error lists them.
         """
-        return self._evaluate(parse_revision(text))
+        return self._find_whole(text) or self._evaluate(parse_revision(text))
 
     def resolve_range(self, text: str) -> Revision | RevisionRange:
         """Return the checkpoint or the two checkpoints that a text means. Raises as `resolve` does."""
+        whole = self._find_whole(text)
+        if whole is not None:
+            return whole
         query = parse_range(text)
         if isinstance(query, RangeQuery):
             return RevisionRange(
@@ -111,9 +114,6 @@ class Resolver:
         return found
 
     def _evaluate(self, query: RevisionQuery) -> Revision:
-        whole = self._find_whole(query)
-        if whole is not None:
-            return Revision(checkpoint=self._tip(whole), path=query.path)
         found = self._find(query.name)
         if isinstance(found, Checkpoint):
             if query.selector is not None:
@@ -127,13 +127,15 @@ class Resolver:
             checkpoint = self._select(found, query.selector)
         return Revision(checkpoint=find_ancestor(self.catalog, checkpoint, query.back), path=query.path)
 
-    def _find_whole(self, query: RevisionQuery) -> RunId | None:
-        """Return the run whose directory has exactly this path, with `@`, `~` and `^` as parts of names."""
-        head = query.text.partition(":")[0]
-        if head == query.name or not _is_path(head):
+    def _find_whole(self, text: str) -> Revision | None:
+        """Return the revision whose run's directory has this path, with `@`, `~`, `^` and `..` as parts of it."""
+        head, colon, path = text.partition(":")
+        if not _is_path(head):
             return None
         found = self._in_directory(head)
-        return found[0] if len(found) == 1 else None
+        if len(found) != 1:
+            return None
+        return Revision(checkpoint=self._tip(found[0]), path=parse_revision(f"x{colon}{path}").path)
 
     def _tip(self, run: RunId) -> Checkpoint:
         tip = self.catalog.tip(run)
