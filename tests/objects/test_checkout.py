@@ -4,14 +4,15 @@ import errno
 import os
 import stat
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.objects.trees import build, capture_all, record, snapshot, unprivileged
-from verdog_objects import filewriter, manifest
+from tests.objects.trees import UnsyncedDisk, build, capture_all, record, snapshot, unprivileged
+from verdog_objects import durable, filewriter, manifest
 from verdog_objects.checkout import materialise, materialise_rebased
 from verdog_objects.chunking import decode_chunks, encode_chunks
 from verdog_objects.errors import Corrupt, InvalidInput, NotFound, Unavailable
@@ -22,6 +23,12 @@ from verdog_objects.sqlite import create_store, open_store
 from verdog_objects.staging import remove_tree
 from verdog_objects.store import ObjectReader, ObjectWriter
 from verdog_objects.verify import verify_tree
+
+
+@pytest.fixture(autouse=True, scope="module")
+def unsynced() -> Iterator[None]:
+    with durable.replaced(UnsyncedDisk()):
+        yield
 
 
 def write(path: Path, data: bytes = b"x", mode: int = 0o644) -> Path:

@@ -8,11 +8,13 @@ import socket
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.objects.trees import (
+    UnsyncedDisk,
     build,
     capture_all,
     exclude_nothing,
@@ -21,7 +23,7 @@ from tests.objects.trees import (
     snapshot,
     unprivileged,
 )
-from verdog_objects import manifest
+from verdog_objects import durable, manifest
 from verdog_objects.capture import ProblemCode
 from verdog_objects.checkout import materialise
 from verdog_objects.chunking import decode_chunks
@@ -33,6 +35,12 @@ from verdog_objects.paths import escape_path
 from verdog_objects.signatures import Signatures
 from verdog_objects.sweep import sweep
 from verdog_objects.verify import DifferenceKind, verify_tree
+
+
+@pytest.fixture(autouse=True, scope="module")
+def unsynced() -> Iterator[None]:
+    with durable.replaced(UnsyncedDisk()):
+        yield
 
 
 def assert_survives(source: Path, destination: Path) -> None:
@@ -62,7 +70,7 @@ _ROUND_TRIP = """
 import json, os, sys
 from pathlib import Path
 from tests.objects.trees import record, snapshot
-from verdog_objects import manifest
+from verdog_objects import durable, manifest
 from verdog_objects.checkout import materialise
 from verdog_objects.verify import verify_tree
 source, destination = Path(sys.argv[1]), Path(sys.argv[2])

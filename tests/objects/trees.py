@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from verdog_objects import manifest
+from verdog_objects import durable, manifest
 from verdog_objects.capture import Captured, capture_tree
 from verdog_objects.manifest import Entry
 from verdog_objects.memory import MemoryStore
@@ -29,6 +29,16 @@ def exclude_nothing(path: bytes, is_directory: bool) -> bool:
 
 def exclude_verdog(path: bytes, is_directory: bool) -> bool:
     return is_directory and path.rpartition(b"/")[2] == b".verdog"
+
+
+class UnsyncedDisk(durable.Disk):
+    """Leaves out what makes a test wait for everybody else's writes."""
+
+    def syncfs(self, fd: int) -> None:
+        pass
+
+    def fsync(self, fd: int) -> None:
+        pass
 
 
 def build(writer: ObjectWriter, entries: dict[bytes, Entry]) -> Oid:
