@@ -1,4 +1,5 @@
 import datetime as dt
+import os
 import subprocess
 import sys
 import threading
@@ -377,7 +378,10 @@ def test_bytes_are_the_same_in_every_process() -> None:
     )
     outputs = {
         subprocess.run(
-            [sys.executable, "-c", script], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
         ).stdout
         for seed in ("0", "1", "4711")
     }
