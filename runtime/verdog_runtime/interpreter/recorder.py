@@ -112,10 +112,12 @@ class Recorder:
             )
         )
         if self.required and verdict.code not in (None, FAILURE_PORT):
-            raise RuntimeError(
+            error = RuntimeError(
                 f"checkpoint {checkpoint.sequence} cannot be restored, and this run requires that each can: "
                 f"{verdict.reason} [checkpoint_required]"
             )
+            error.add_note(f"node={command.completed.node}")
+            raise error
 
 
 def _judge(command: Record, artifacts: Artifacts, state: StateWritten) -> _Verdict:

@@ -7,6 +7,7 @@ from verdog_runtime.declarations.ids import NodeId
 from verdog_runtime.declarations.operations import ParameterAddress
 from verdog_runtime.interpreter.frame import Frame
 from verdog_runtime.interpreter.machine import Machine
+from verdog_runtime.interpreter.params import format_address
 from verdog_runtime.interpreter.plan import Plan
 from verdog_runtime.interpreter.state import restore_state, state_values
 
@@ -28,6 +29,13 @@ def parse_parameter_key(key: str) -> ParameterAddress:
     """Return the address that `parameter_key` was given."""
     project_path, _, graph = key.removeprefix(PARAMETER).partition("\0")
     return project_path, graph  # type: ignore[return-value]
+
+
+def format_key(key: str) -> str:
+    """Return a key for people, as the beginning of the path to a part of its value."""
+    if key.startswith(PARAMETER):
+        return f"params[{format_address(parse_parameter_key(key))}]"
+    return key
 
 
 def take_snapshot(machine: Machine, registry: Registry) -> dict[str, object]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from verdog_objects.manifest import Entry, EntryKind, empty, update
 from verdog_objects.oid import Kind, Oid
 from verdog_objects.store import ObjectWriter
+from verdog_runtime.interpreter.snapshot import format_key
 from verdog_runtime.interpreter.validation import require_immutable_state
 from verdog_runtime.values import Anchors, UnserializableValue, encode_value
 
@@ -72,7 +73,9 @@ class StateTree:
 
     def _encode(self, writer: ObjectWriter, key: str, value: object) -> _Slot:
         try:
-            encoded = encode_value(value, anchors=self._anchors, main_module=self._main_module, path=key)
+            encoded = encode_value(
+                value, anchors=self._anchors, main_module=self._main_module, path=format_key(key)
+            )
         except UnserializableValue as error:
             return _Slot(value=value, settled=False, entry=None, problem=str(error))
         oid = writer.put(Kind.VALUE, encoded.payload)
