@@ -128,7 +128,7 @@ class Resolver:
         return Revision(checkpoint=find_ancestor(self.catalog, checkpoint, query.back), path=query.path)
 
     def _find_whole(self, text: str) -> Revision | None:
-        """Return the revision whose run's directory has this path, with `@`, `~`, `^` and `..` as parts of it."""
+        """Return the revision of the run whose directory has this path, with `@`, `~` and `^` in its name."""
         head, colon, path = text.partition(":")
         if not _is_path(head):
             return None

@@ -92,6 +92,12 @@ class RunHeader:
         parse_instant(self.started_at)
         parse_instant(self.updated_at)
 
+    @property
+    def workflow_id(self) -> str:
+        """The workflow's whole id: its local id in the package of its entry graph."""
+        package, dot, _ = self.definition_id.rpartition(".")
+        return f"{package}{dot}{self.workflow}"
+
 
 def encode_header(header: RunHeader) -> bytes:
     """Return the canonical JSON of a header."""
