@@ -7,6 +7,7 @@ each commit took from its first object to its durable point. With a bulk file th
 too, and a file `done` in the project says when all is committed; without one, commits go on until then.
 """
 
+import importlib
 import itertools
 import json
 import os
@@ -106,6 +107,7 @@ def commit(
 
 def main() -> None:
     project, run, commits, bulk = Path(sys.argv[1]), RunId(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    importlib.import_module("verdog_repo.gitobjects")  # a commit's time is the store's, not that of an import
     with Repository.open(project) as repository:
         begin_run(repository, run)
         print("ready", flush=True)
