@@ -11,7 +11,7 @@ from verdog_objects.oid import Kind, Oid, compute_oid, format_oid
 from verdog_objects.store import PAGE_ROWS, Guard, ObjectInfo, PutRow, Query, Row, Table, Value, Write
 
 _KEPT_BYTES = 4096
-"""Payloads up to this size are kept until they are applied, and only then looked for in the store."""
+"""Payloads up to this size are kept, whether they are stored or not, so they cannot go away meanwhile."""
 
 _Sortable = tuple[bool, Value]
 
@@ -192,14 +192,10 @@ class MemoryWriter:
         return _open(kind, oid, self._staged.get(oid) or self._store.stored(oid))
 
     def take(self, store: MemoryStore) -> tuple[dict[Oid, tuple[Kind, bytes]], set[Oid]]:
-        """Hand what is not stored yet, and what is, to the store that this writer belongs to."""
+        """Hand what was staged and what was found to the store that this writer belongs to."""
         self._check_open()
         if store is not self._store:
             raise InvalidInput("a writer is applied to the store that made it")
-        kept = [oid for oid, (_, payload) in self._staged.items() if len(payload) <= _KEPT_BYTES]
-        stored = store.has_many(kept)
-        self._found |= stored
-        self._staged = {oid: each for oid, each in self._staged.items() if oid not in stored}
         return self._staged, self._found
 
     def abandon(self) -> None:

@@ -105,6 +105,8 @@ class PackAppender:
         start = self.end - self._buffered
         with durable.translated(None):
             durable.write_all(self._fd, self._buffers, start)
+        if self._buffered >= _BUFFER_BYTES:
+            durable.start_writeback(self._fd, start, self._buffered)
         self._buffers.clear()
         self._buffered = 0
         if self.end - self._synced >= SYNC_BYTES:

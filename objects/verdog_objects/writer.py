@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
@@ -88,18 +88,12 @@ class SqliteWriter:
         if small is not None:
             staged_kind, payload = small
         elif ready is not None:
-            staged_kind, payload = Kind(ready.kind), self._read_ready(ready)
+            staged_kind, payload = Kind(ready.kind), _read_ready(ready, self._pack)
         else:
             return self._store.get(kind, oid)
         if staged_kind is not kind:
             raise Corrupt(f"object {format_oid(oid)} is a {staged_kind.name}, not a {kind.name}", paths=[oid])
         return payload
-
-    def _read_ready(self, ready: StoredObject) -> bytes:
-        data = ready.data
-        if data is None and self._pack is not None:
-            data = self._pack.read(ready.start or 0, ready.length or 0)
-        return decompress(ready.codec, data or b"", ready.size)
 
     def abandon(self) -> None:
         """Forget what was staged and release the pack, if one was taken."""
@@ -115,10 +109,10 @@ class SqliteWriter:
         self._check_open()
         if store is not self._store:
             raise InvalidInput("a writer is applied to the store that made it")
-        self._stage_small()
         if self._row_bytes > FINAL_LIMIT_BYTES:
             self._put_ahead()
-        elif self._pack is not None:
+        self._stage_small({})
+        if self._pack is not None:
             self._pack.sync()
         connection = self._store.connections.get()
         for _ in range(_CONFIRM_ATTEMPTS):  # so that the write lock is not held meanwhile
@@ -160,30 +154,14 @@ class SqliteWriter:
             self._release_pack()
             pack = None
         if pack is None:
-            pack = self._pack = self._take_pack()
+            self._pack_number, pack = _take_pack(self._store)
+            self._pack = pack
         codec, data = compress(payload)
         start = pack.append(data)
         self._ready[oid] = StoredObject(
             oid, kind, len(payload), codec, self._pack_number, start, len(data), None
         )
         self._row_bytes += _ROW_COST_BYTES
-
-    def _take_pack(self) -> packs.PackAppender:
-        directory = self._store.directory / PACKS_NAME
-        connection = self._store.connections.get()
-        for number, name in objecttable.list_open_packs(connection, packs.PACK_LIMIT_BYTES):
-            taken = packs.take_pack(directory, name, _end_reader(connection, number))
-            if taken is not None:
-                self._pack_number = number
-                return taken
-        created = packs.create_pack(directory, packs.new_name())
-        try:
-            with self._store.connections.transaction() as connection:
-                self._pack_number = objecttable.insert_pack(connection, created.name, created.committed)
-        except BaseException:
-            created.release()
-            raise
-        return created
 
     def _release_pack(self) -> None:
         pack, self._pack = self._pack, None
@@ -210,13 +188,8 @@ class SqliteWriter:
         self._deletions = deletions
         return False
 
-    def _stage_small(self) -> None:
+    def _stage_small(self, stored: Mapping[Oid, int]) -> None:
         """Compress the small objects that are not stored."""
-        if not self._small:
-            return
-        connection = self._store.connections.get()
-        self._begin_finding(connection)
-        stored = objecttable.find_stored(connection, self._small)
         for oid, (kind, payload) in self._small.items():
             if stored.get(oid) == len(payload):
                 self._found.add(oid)
@@ -228,8 +201,10 @@ class SqliteWriter:
         self._small.clear()
 
     def _put_ahead(self) -> None:
-        """Insert what was staged so far if it is much."""
-        self._stage_small()
+        """Insert what was staged so far if it is much; small objects are looked for in the database first."""
+        connection = self._store.connections.get()
+        self._begin_finding(connection)
+        self._stage_small(objecttable.find_stored(connection, self._small))
         if self._row_bytes > FINAL_LIMIT_BYTES:
             self._insert_ahead()
 
@@ -238,7 +213,7 @@ class SqliteWriter:
 
         Durability: the objects, though nothing refers to them yet.
         """
-        self._stage_small()
+        self._stage_small({})
         connections, pack = self._store.connections, self._pack
         if self._session is None:
             self._session = Session.begin(connections, self._store.directory / SESSIONS_NAME)
@@ -285,6 +260,30 @@ def _insert_slices(connection: Database, objects: list[StoredObject]) -> int:
         if size_bytes >= AHEAD_LIMIT_BYTES or time.monotonic() >= deadline:
             break
     return done
+
+
+def _read_ready(ready: StoredObject, pack: packs.PackAppender | None) -> bytes:
+    data = ready.data
+    if data is None and pack is not None:
+        data = pack.read(ready.start or 0, ready.length or 0)
+    return decompress(ready.codec, data or b"", ready.size)
+
+
+def _take_pack(store: Context) -> tuple[int, packs.PackAppender]:
+    """Take a pack with room, or make one, and return its number too."""
+    directory = store.directory / PACKS_NAME
+    connection = store.connections.get()
+    for number, name in objecttable.list_open_packs(connection, packs.PACK_LIMIT_BYTES):
+        taken = packs.take_pack(directory, name, _end_reader(connection, number))
+        if taken is not None:
+            return number, taken
+    created = packs.create_pack(directory, packs.new_name())
+    try:
+        with store.connections.transaction() as connection:
+            return objecttable.insert_pack(connection, created.name, created.committed), created
+    except BaseException:
+        created.release()
+        raise
 
 
 def _end_reader(connection: Database, number: int) -> Callable[[], int | None]:
