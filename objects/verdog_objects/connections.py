@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
+from enum import Enum
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, cast
@@ -33,6 +34,17 @@ _FIRST_PAUSE_S = 0.0002
 _LONGEST_PAUSE_S = 0.005
 
 _CORRUPT = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.MismatchError, apsw.ConstraintError)
+
+
+class Access(Enum):
+    """How the database file is opened."""
+
+    WRITE = "write"
+    READ = "read"
+    FROZEN = "frozen"
+    """For reading a file that cannot change and has no WAL: without locks and shared memory."""
+    ALONE = "alone"
+    """For reading on a file system that cannot be written, with a WAL: its index is kept in this process."""
 
 
 class Cursor(Protocol):
@@ -116,14 +128,12 @@ class Connections:
 
     Attributes:
         path: the database file.
-        read_only: whether connections refuse to write.
-        immutable: whether the file cannot change, so that neither locks nor shared memory are used.
+        access: how it is opened.
     """
 
-    def __init__(self, path: Path, *, read_only: bool = False, immutable: bool = False) -> None:
+    def __init__(self, path: Path, access: Access) -> None:
         self.path = path
-        self.read_only = read_only
-        self.immutable = immutable
+        self.access = access
         self._closed = False
         self._reset()
 
@@ -133,6 +143,11 @@ class Connections:
         self._opened: list[tuple[threading.Thread, Database]] = []
         self._lock = threading.Lock()
         self._write_lock = threading.Lock()
+
+    @property
+    def read_only(self) -> bool:
+        """Whether connections refuse to write."""
+        return self.access is not Access.WRITE
 
     def get(self) -> Database:
         """Return the calling thread's connection."""
@@ -146,7 +161,7 @@ class Connections:
     def _open(self) -> Database:
         if self._closed:
             raise InvalidInput(f"{self.path} was closed")
-        connection = open_database(self.path, read_only=self.read_only, immutable=self.immutable)
+        connection = open_database(self.path, self.access)
         with self._lock:
             for thread, other in self._opened:
                 if not thread.is_alive():
@@ -196,11 +211,12 @@ class Connections:
         self._local = threading.local()
 
 
-def open_database(path: Path, *, read_only: bool, immutable: bool = False) -> Database:
+def open_database(path: Path, access: Access) -> Database:
     """Open the database file, which must exist, and set what holds for each connection."""
-    flags = apsw.SQLITE_OPEN_URI | (apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE)
-    uri = f"file:{quote(os.fsencode(path.absolute()))}" + ("?immutable=1" if immutable else "")
-    connection = apsw.Connection(uri, flags=flags)
+    mode = apsw.SQLITE_OPEN_READWRITE if access is Access.WRITE else apsw.SQLITE_OPEN_READONLY
+    options = {Access.FROZEN: "?immutable=1", Access.ALONE: "?vfs=unix-none"}.get(access, "")
+    uri = f"file:{quote(os.fsencode(path.absolute()))}{options}"
+    connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_URI | mode)
     try:
         connection.set_busy_handler(_wait_busy())
         for option, value in (
@@ -210,6 +226,8 @@ def open_database(path: Path, *, read_only: bool, immutable: bool = False) -> Da
         ):
             connection.config(option, value)
         database = cast("Database", connection)
+        if access is Access.ALONE:
+            database.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
         database.execute(_PRAGMAS).fetchall()
     except BaseException:
         connection.close()

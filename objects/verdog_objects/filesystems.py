@@ -23,6 +23,11 @@ def is_writable(directory: Path) -> bool:
     return os.access(directory, os.W_OK | os.X_OK)
 
 
+def is_frozen(directory: Path) -> bool:
+    """Return whether a directory's file system is mounted for reading only."""
+    return bool(os.statvfs(directory).f_flag & os.ST_RDONLY)
+
+
 def is_network(path: Path) -> bool:
     """Return whether a path is on a file system that other hosts may change; False where unknown."""
     try:

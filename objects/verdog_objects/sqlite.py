@@ -8,9 +8,9 @@ from pathlib import Path
 import apsw
 
 from verdog_objects import durable, objecttable, packs, rows, schema
-from verdog_objects.connections import Connections, Database, Port, open_database
+from verdog_objects.connections import Access, Connections, Database, Port, open_database
 from verdog_objects.errors import Corrupt, NotFound, Unavailable
-from verdog_objects.filesystems import is_network, is_writable
+from verdog_objects.filesystems import is_frozen, is_network, is_writable
 from verdog_objects.oid import Kind, Oid
 from verdog_objects.reading import StoredReader
 from verdog_objects.rowtable import RowTables
@@ -217,8 +217,19 @@ def open_store(
         raise NotFound(f"there is no store in {directory}")
     if not read_only:
         _check_writing(directory, allow_network)
-    immutable = read_only and not is_writable(directory) and not _has_pending_wal(path)
-    connections = Connections(path, read_only=read_only, immutable=immutable)
+        return _open(directory, tables, Access.WRITE)
+    access = _choose_access(path)
+    try:
+        return _open(directory, tables, access)
+    except Unavailable:  # a full disk has no room for the shared memory that the database wants
+        if access is not Access.READ or _has_pending_wal(path):
+            raise
+        return _open(directory, tables, Access.FROZEN)
+
+
+def _open(directory: Path, tables: Sequence[Table], access: Access) -> SqliteStore:
+    path = directory / DATABASE_NAME
+    connections = Connections(path, access)
     try:
         with Port(path):
             uuid = schema.check_schema(connections.get(), path, tables)
@@ -226,6 +237,15 @@ def open_store(
         connections.close()
         raise
     return SqliteStore(directory, uuid, connections, tables)
+
+
+def _choose_access(path: Path) -> Access:
+    """Return how to open a database for reading."""
+    if is_writable(path.parent):
+        return Access.READ
+    if not _has_pending_wal(path):
+        return Access.FROZEN
+    return Access.ALONE if is_frozen(path.parent) else Access.READ
 
 
 def _check_writing(directory: Path, allow_network: bool) -> None:
@@ -253,7 +273,7 @@ def _create_database(path: Path, tables: Sequence[Table]) -> None:
         os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, durable.FILE_MODE))
     try:
         with Port(temporary):
-            connection = open_database(temporary, read_only=False)
+            connection = open_database(temporary, Access.WRITE)
             try:
                 schema.create_schema(connection, tables, uuids.uuid4().hex)
             finally:

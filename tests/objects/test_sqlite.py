@@ -1,5 +1,7 @@
+import contextlib
 import os
 import shutil
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -591,3 +593,73 @@ def test_a_forked_child_does_not_end_its_parents_change(store: SqliteStore) -> N
     assert store.get(Kind.CHUNK, oid) == LARGE
     assert store.get(Kind.CHUNK, other) == LARGE[::-1]
     assert len(store.pack_files()) == 2
+
+
+# Real file systems
+
+
+@pytest.fixture
+def mounted(tmp_path: Path) -> Iterator[Path]:
+    """A small file system of its own."""
+    point = tmp_path / "mounted"
+    point.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", point], check=True)
+    yield point
+    subprocess.run(["umount", "-l", point], check=True)
+
+
+def fill(directory: Path) -> Path:
+    """Leave no byte free on a file system."""
+    path = directory / "filler"
+    with contextlib.suppress(OSError), path.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+    return path
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("payload_bytes", [3000, 30_000])
+def test_a_full_file_system_is_unavailable_until_there_is_room(mounted: Path, payload_bytes: int) -> None:
+    store = create_store(mounted / "store", TABLES)
+    oid = put(store, Kind.BLOB, LARGE)
+    filler = fill(mounted)
+    payloads = [os.urandom(payload_bytes) for _ in range(50)]
+    for _ in range(2):
+        with pytest.raises(Unavailable):
+            store.put_many([(Kind.BLOB, payload) for payload in payloads])
+        assert store.get(Kind.BLOB, oid) == LARGE
+        assert len(store.scan()) == 1
+    filler.unlink()
+    store.put_many([(Kind.BLOB, payload) for payload in payloads])
+    assert store.check() == []
+    store.close()
+
+
+@pytest.mark.root
+def test_a_closed_store_on_a_full_file_system_can_be_read(mounted: Path) -> None:
+    store = create_store(mounted / "store", TABLES)
+    oid = put(store, Kind.BLOB, LARGE)
+    store.close()
+    fill(mounted)
+    reader = open_store(mounted / "store", TABLES, read_only=True)
+    assert reader.get(Kind.BLOB, oid) == LARGE
+    reader.close()
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("pending", [False, True])
+def test_a_read_only_file_system_can_be_read(mounted: Path, pending: bool) -> None:
+    store = create_store(mounted / "store", TABLES)
+    oid = put(store, Kind.BLOB, LARGE)
+    if pending:  # as if its process had been killed
+        shutil.copytree(mounted / "store", mounted / "copy")
+        (mounted / "copy" / f"{DATABASE}-shm").unlink()
+    store.close()
+    directory = mounted / ("copy" if pending else "store")
+    subprocess.run(["mount", "-o", "remount,ro", mounted], check=True)
+    reader = open_store(directory, TABLES, read_only=True)
+    assert reader.get(Kind.BLOB, oid) == LARGE
+    assert reader.check() == []
+    reader.close()
+    with pytest.raises(Unavailable):
+        open_store(directory, TABLES)
