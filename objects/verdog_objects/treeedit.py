@@ -198,13 +198,13 @@ class _LevelEdit:
             key, item = self._changes[self._next]
             place = self._find(key, bisect_right)
             start = place.node.keys[0]
-            if item is None and key == start and start != self._root.node.keys[0]:
+            if item is None and key == start:
                 place = self._find(start, bisect_left)
             above += self._edit_from(place)
         return above
 
     def _find(self, key: bytes, side: Callable[[Sequence[bytes], bytes], int]) -> _Place:
-        """Return the node here that a key falls into, or with `bisect_left` the one that ends before it."""
+        """Return the node here that a key falls into; with `bisect_left` the one before, if it begins one."""
         node, oid, limit = self._root.node, self._root.oid, None
         while node.level > self._level:
             index = max(0, side(node.keys, key) - 1)

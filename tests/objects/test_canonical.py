@@ -118,6 +118,12 @@ def test_nesting_up_to_the_limit_works() -> None:
         encode_json([value])
 
 
+@pytest.mark.parametrize("data", [b"[" * 1_000_000, b'{"a":[' * 65, b"[" * 129 + b"]" * 129])
+def test_nesting_is_counted_before_a_parser_recurses(data: bytes) -> None:
+    with pytest.raises(Corrupt, match="nests"):
+        decode_json(data)
+
+
 def test_brackets_within_strings_are_no_nesting() -> None:
     value: Json = ['"[[{' * 500, "\\" * 3, "]" * 300]
     assert decode_json(encode_json(value)) == value

@@ -1,4 +1,5 @@
 import random
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -91,6 +92,18 @@ def test_a_frame_that_claims_its_recorded_exabytes_allocates_nothing() -> None:
     assert size > 2**60
     with pytest.raises(Corrupt):
         decompress(ZSTD, frame, size)
+
+
+def test_a_small_frame_that_claims_its_recorded_gibibyte_allocates_nothing() -> None:
+    frame = bytes.fromhex("28b52ffda000000040") + bytes.fromhex("6363636363")
+    assert zstandard.frame_content_size(frame) == 2**30
+    tracemalloc.start()
+    try:
+        with pytest.raises(Corrupt):
+            decompress(ZSTD, frame, 2**30)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_another_size_than_the_recorded_one_is_corrupt() -> None:

@@ -1,4 +1,7 @@
-"""The manifest against a dictionary, with nodes so small that few entries make many levels."""
+"""The manifest against a dictionary, with nodes so small that few entries make many levels.
+
+Once most nodes end at boundaries, once most of them end because they are full.
+"""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -21,15 +24,16 @@ _NUMBERED = st.integers(0, 400).map(lambda number: b"%03d" % number)
 _PATHS = st.lists(st.sampled_from([b"a", b"b", b"a\1", b"a-", b"ab", b"\xff"]), min_size=1, max_size=3).map(
     b"\0".join
 )
-_LONG = st.builds(lambda key, length: key + b"k" * length, _NUMBERED, st.sampled_from([0, 2_000, 16_000]))
+_LONG = st.builds(lambda key, length: key + b"k" * length, _NUMBERED, st.sampled_from([0, 50, 110]))
 _KEYS = st.one_of(_NUMBERED, _PATHS, _LONG)
 _MAPS = st.dictionaries(_KEYS, ENTRIES, max_size=60)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def small_nodes() -> Iterator[None]:
-    """Let a node begin at every third key."""
-    with patch.object(nodes, "_THRESHOLD", 2**32 // 3):
+@pytest.fixture(scope="module", autouse=True, params=["boundaries", "forced cuts"])
+def small_nodes(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let a node begin at every third key, or after about five keys and at every twentieth."""
+    target, weight = (3, 65_000) if request.param == "boundaries" else (20, 420)
+    with patch.object(nodes, "_THRESHOLD", 2**32 // target), patch.object(nodes, "_MAX_WEIGHT", weight):
         yield
 
 
