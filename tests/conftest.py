@@ -1,11 +1,14 @@
 """What every test shares: hypothesis profiles, marks, and a project directory of its own."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.commandline import Result, Verdog
 
 _NEEDS_ROOT = "needs root, a tmpfs mount or device nodes: .ci/run runs it"
 _SLOW = "takes more than a few seconds: .ci/run runs it"
@@ -62,3 +65,19 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(root)
     yield root
+
+
+@pytest.fixture
+def verdog(project: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Verdog:
+    """Runs a command line in this process, in the project's directory."""
+    from verdog_cli.application import run_application
+
+    def call(*arguments: str) -> Result:
+        capfd.readouterr()
+        monkeypatch.chdir(project)
+        for name in [name for name in sys.modules if name.partition(".")[0] == "verdog_file"]:
+            del sys.modules[name]  # a command line begins in a process that has loaded no workflow
+        code = run_application(arguments)
+        return Result(code, *capfd.readouterr())
+
+    return call

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Verdog
 from tests.cli.store import HandMade
+from tests.commandline import Verdog
 from verdog_repo.repository import Repository
 
 ODD = (b"-Pals.pdf", b"--help", b"-", b"l1\nl2", b"t\tb", b"\xfe", b"\xff", b"back\\slash")

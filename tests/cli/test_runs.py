@@ -1,7 +1,7 @@
 import json
 
-from tests.cli.conftest import Verdog
 from tests.cli.store import HandMade
+from tests.commandline import Verdog
 from verdog_repo.lineage import ArgumentsKind, Lineage, LineageKind
 from verdog_repo.names import RunId
 from verdog_repo.repository import Repository
