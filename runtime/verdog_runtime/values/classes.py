@@ -8,8 +8,9 @@ from enum import Enum, Flag
 from functools import lru_cache
 from typing import Any, cast
 
+from verdog_objects.varint import append_varint
 from verdog_runtime.values import tags
-from verdog_runtime.values.tags import append_text, append_varint
+from verdog_runtime.values.tags import append_text
 
 MAIN = "__main__"
 TYPING_NOTE = "__orig_class__"

@@ -4,10 +4,10 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from verdog_objects.varint import append_varint
 from verdog_runtime.values import tags
 from verdog_runtime.values.classes import TYPING_NOTE
 from verdog_runtime.values.errors import UnserializableValue
-from verdog_runtime.values.tags import append_varint
 from verdog_runtime.values.writer import Encoder, Writer, put, put_blob
 
 _SHOWN_KEY_CHARS = 40

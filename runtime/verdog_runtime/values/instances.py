@@ -4,6 +4,7 @@ import sys
 from enum import Enum, Flag
 from typing import cast
 
+from verdog_objects.varint import append_varint
 from verdog_runtime.values import tags
 from verdog_runtime.values.classes import TYPING_NOTE, ClassPlan, plan_class, refer_to
 from verdog_runtime.values.errors import UnserializableValue
@@ -142,7 +143,7 @@ def _put_exception(writer: Writer, value: BaseException, depth: int, plan: Class
 
 
 def _put_attributes(writer: Writer, attributes: dict[str, object], depth: int) -> None:
-    tags.append_varint(writer.out, len(attributes))
+    append_varint(writer.out, len(attributes))
     name = ""
     try:
         for name, part in attributes.items():

@@ -7,9 +7,10 @@ from fractions import Fraction
 from pathlib import PosixPath, PurePath, PurePosixPath, PureWindowsPath, WindowsPath
 from uuid import UUID, SafeUUID
 
+from verdog_objects.varint import append_varint
 from verdog_runtime.values import tags
 from verdog_runtime.values.anchors import Anchor
-from verdog_runtime.values.tags import append_int, append_text, append_varint
+from verdog_runtime.values.tags import append_int, append_text
 from verdog_runtime.values.writer import Encoder, Writer, put
 
 _FLOAT = struct.Struct(">d")

@@ -9,6 +9,7 @@ from typing import Final
 from uuid import UUID, SafeUUID
 
 from verdog_objects.errors import Corrupt
+from verdog_objects.varint import MAX_VARINT, read_varint
 from verdog_runtime.values import tags
 from verdog_runtime.values.anchors import Anchor
 from verdog_runtime.values.leaves import CONCRETE
@@ -31,7 +32,6 @@ _FLOAT = struct.Struct(">d")
 _COMPLEX = struct.Struct(">dd")
 _SAFETY = (SafeUUID.unknown, SafeUUID.safe, SafeUUID.unsafe)
 _DEEPEST: Final = tags.MAX_DEPTH + 4
-_VARINT_BITS: Final = 63
 
 
 def decode_neutral(payload: bytes) -> Neutral:
@@ -82,17 +82,10 @@ class _Reader:
         return self.data[at]
 
     def varint(self) -> int:
-        number = shift = 0
-        while True:
-            piece = self.byte()
-            number |= (piece & 0x7F) << shift
-            if piece < 0x80:
-                break
-            shift += 7
-            if shift >= _VARINT_BITS:
-                raise self.corrupt("a length is too long")
-        if shift and not piece:
-            raise self.corrupt("a length is not in its shortest form")
+        try:
+            number, self.at = read_varint(self.data, self.at)
+        except Corrupt as error:
+            raise self.corrupt(str(error)) from None
         return number
 
     def count(self, least_bytes: int) -> int:
@@ -249,7 +242,7 @@ def _items(reader: _Reader, tag: int, depth: int) -> Neutral:
     maxlen: Neutral = None
     if tag == tags.DEQUE:
         maxlen = _parse(reader, depth)
-        if maxlen is not None and (type(maxlen) is not int or not 0 <= maxlen < 1 << _VARINT_BITS):
+        if maxlen is not None and (type(maxlen) is not int or not 0 <= maxlen <= MAX_VARINT):
             raise reader.corrupt("a deque of an odd size")
     count = reader.count(1)
     if isinstance(maxlen, int) and count > maxlen:

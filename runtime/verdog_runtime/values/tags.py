@@ -1,47 +1,8 @@
-"""The byte format of values: tags, lengths and limits.
-
-A payload is a header and one value. Format 1, frozen:
-
-| offset | size | content |
-|---|---|---|
-| 0 | 1 | version, 1 |
-| 1 | 1 | flags: bit 0 is set exactly if a cloudpickle blob is in it |
-| 2 | to the end | the value: a tag (1 byte) and what the tag says |
-
-`n` is an unsigned LEB128 number of the fewest bytes; `text` is `n` bytes of UTF-8 (lone surrogates are
-encoded like other code points); `int` is `n` and the fewest bytes of two's complement, big endian; `ref` is
-two texts, module and qualified name; `field` is a text and a value; `value` is a tag and its content.
-
-| tag | content |
-|---|---|
-| NONE, FALSE, TRUE | |
-| INT | int |
-| FLOAT | 8 bytes, IEEE 754 big endian |
-| COMPLEX | two of them |
-| STR, DECIMAL, ZONE | text |
-| BYTES | n, bytes |
-| TUPLE, LIST | n, values |
-| SET, FROZENSET | n, values in the order of their bytes |
-| DEQUE | value (its maxlen: INT or NONE), n, values |
-| DICT, ORDERED_DICT, COUNTER, PROXY | n, pairs of values in iteration order |
-| FRACTION | int, int |
-| RANGE | int, int, int |
-| UUID | 1 byte (0 unknown, 1 safe, 2 unsafe), 16 bytes |
-| PATH | 1 byte flavour, 1 byte anchor, text |
-| DATE | 2 bytes year, month, day |
-| TIME | hour, minute, second, 3 bytes microsecond, fold, value (its zone or NONE) |
-| DATETIME | a DATE's content, a TIME's content |
-| TIMEDELTA | int days, int seconds, int microseconds |
-| TIMEZONE | value (its offset: TIMEDELTA), value (its name: STR or NONE) |
-| DATACLASS, NAMEDTUPLE | ref, n, fields |
-| ENUM | ref, text (the member's name) |
-| FLAG | ref, int |
-| EXCEPTION | ref, value (args), n, fields, 1 byte (1: context hidden), value (cause), value (context) |
-| TYPE | ref |
-| BLOB | text (name of the value's type), n, bytes of cloudpickle |
-"""
+"""The byte format of values: tags and limits. `docs/reference/format.md` says what follows each tag."""
 
 from typing import Final
+
+from verdog_objects.varint import append_varint
 
 VERSION: Final = 1
 HEADER_BYTES: Final = 2
@@ -88,14 +49,6 @@ MAX_DEPTH: Final = 200
 
 MAX_PAYLOAD_BYTES: Final = 1 << 30
 """The longest payload. A value that shares parts of itself unfolds, so a small object can need more."""
-
-
-def append_varint(out: bytearray, number: int) -> None:
-    """Append an unsigned number of up to 63 bits."""
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
 
 
 def append_text(out: bytearray, text: str) -> None:

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from verdog_objects.varint import append_varint
 from verdog_runtime.values import tags
 from verdog_runtime.values.anchors import Anchors
 from verdog_runtime.values.blobs import dump_blob, type_name
 from verdog_runtime.values.errors import UnserializableValue
-from verdog_runtime.values.tags import append_text, append_varint
+from verdog_runtime.values.tags import append_text
 
 Encoder = Callable[["Writer", Any, int], None]
 """Appends a value, tag and all, given how deep it is nested."""
