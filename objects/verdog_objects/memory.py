@@ -34,12 +34,12 @@ class MemoryStore:
     def get_many(self, oids: Sequence[Oid]) -> dict[Oid, tuple[Kind, bytes]]:
         """Return the objects that exist."""
         with self._lock:
-            return {oid: self._objects[oid] for oid in oids if oid in self._objects}
+            return {oid: self._objects[oid] for oid in rows.check_oids(oids) if oid in self._objects}
 
     def has_many(self, oids: Iterable[Oid]) -> set[Oid]:
         """Return which of the ids are stored."""
         with self._lock:
-            return {oid for oid in oids if oid in self._objects}
+            return {oid for oid in rows.check_oids(oids) if oid in self._objects}
 
     def put_many(self, objects: Sequence[tuple[Kind, bytes]]) -> list[Oid]:
         """Store objects that nothing refers to yet."""
@@ -51,7 +51,7 @@ class MemoryStore:
     def delete_many(self, oids: Sequence[Oid]) -> int:
         """Delete objects and return how many there were."""
         with self._lock:
-            return sum(self._objects.pop(oid, None) is not None for oid in oids)
+            return sum(self._objects.pop(oid, None) is not None for oid in list(rows.check_oids(oids)))
 
     def prefix(self, digits: str, limit: int = PAGE_ROWS) -> list[Oid]:
         """Return the ids that begin with these hexadecimal digits, in order."""
@@ -63,6 +63,8 @@ class MemoryStore:
     def scan(self, after: Oid | None = None, limit: int = PAGE_ROWS) -> list[ObjectInfo]:
         """Return the objects after an id in id order."""
         rows.check_limit(limit)
+        if after is not None:
+            rows.check_oid(after)
         with self._lock:
             page = sorted(oid for oid in self._objects if after is None or oid > after)[:limit]
             return [self._describe(oid) for oid in page]

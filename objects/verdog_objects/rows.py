@@ -1,7 +1,7 @@
 """Checks of tables, rows and queries that every store makes before it acts."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from blake3 import blake3
 
@@ -175,6 +175,13 @@ def check_oid(oid: Oid) -> None:
     """Refuse what cannot be an object id."""
     if type(oid) is not bytes or len(oid) != OID_BYTES:
         raise InvalidInput(f"{oid!r} is no object id")
+
+
+def check_oids(oids: Iterable[Oid]) -> Iterator[Oid]:
+    """Yield ids, and refuse what cannot be one."""
+    for oid in oids:
+        check_oid(oid)
+        yield oid
 
 
 def check_object(kind: Kind, payload: bytes) -> None:

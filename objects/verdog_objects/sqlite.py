@@ -50,15 +50,13 @@ class SqliteStore:
 
     def get_many(self, oids: Sequence[Oid]) -> dict[Oid, tuple[Kind, bytes]]:
         """Return the objects that exist, each checked against its id."""
-        for oid in oids:
-            rows.check_oid(oid)
         with self.port:
-            return self._reader.get_many(oids)
+            return self._reader.get_many(list(rows.check_oids(oids)))
 
     def has_many(self, oids: Iterable[Oid]) -> set[Oid]:
         """Return which of the ids are stored; one whose reading failed is not."""
         with self.port:
-            return set(objecttable.find_stored(self.connections.get(), oids))
+            return set(objecttable.find_stored(self.connections.get(), rows.check_oids(oids)))
 
     def put_many(self, objects: Sequence[tuple[Kind, bytes]]) -> list[Oid]:
         """Store objects that nothing refers to yet, durably, and return their ids."""
@@ -70,6 +68,7 @@ class SqliteStore:
     def delete_many(self, oids: Sequence[Oid]) -> int:
         """Delete objects and return how many there were."""
         deleted = 0
+        oids = list(rows.check_oids(oids))
         with self.port:
             for start in range(0, len(oids), PAGE_ROWS):
                 with self.connections.transaction() as connection:
@@ -86,6 +85,8 @@ class SqliteStore:
     def scan(self, after: Oid | None = None, limit: int = PAGE_ROWS) -> list[ObjectInfo]:
         """Return the objects after an id in id order."""
         rows.check_limit(limit)
+        if after is not None:
+            rows.check_oid(after)
         with self.port:
             return objecttable.scan_objects(self.connections.get(), after or b"", limit)
 

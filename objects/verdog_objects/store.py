@@ -46,9 +46,9 @@ class Table:
     Attributes:
         key: the columns whose values name a row.
         indexes: further column tuples that queries filter or order by.
-        numbered: an append log: the first column is an integer that the store assigns, 1, 2, 3 and so on in the
-            order of commits. Such a table's key is that column.
-        sealed: each row is stored with the BLAKE3 of its columns; a row that does not match is `Corrupt` when read.
+        numbered: an append log: the first column is an integer that the store assigns, 1, 2, 3 and so on in
+            the order of commits. Such a table's key is that column. A number is never given twice.
+        sealed: each row is stored with the BLAKE3 of its columns; one that does not match is `Corrupt`.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Query:
         equal: columns with the value that each row must have.
         at_least: a column and its inclusive lower bound, or None.
         below: a column and its exclusive upper bound, or None.
-        order: columns to sort by; the key when empty.
+        order: columns to sort by; rows that are equal in them come in the order of their keys. None is first.
         descending: reverses the whole order.
         limit: at most `PAGE_ROWS`.
     """
@@ -99,7 +99,7 @@ class Guard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutRow:
-    """Insert a row, or replace the one with the same key. A numbered table's row is given without its number."""
+    """Insert a row, or replace the one with the same key. A numbered table's row comes without its number."""
 
     table: Table
     row: Row
@@ -160,8 +160,9 @@ class ObjectWriter(ObjectReader, Protocol):
 class Writer(ObjectWriter, Protocol):
     """The objects of one change, collected before `ObjectStore.apply` makes them durable together.
 
-    Used by one thread. While it is open, garbage collection keeps what it staged. A writer is applied or abandoned
-    once; leaving its `with` block without having been applied abandons it.
+    Used by one thread. While it is open, garbage collection keeps what it staged. A writer is applied or
+    abandoned once; leaving its `with` block without having been applied abandons it. After an `apply` that
+    raised, it is still open: it can be applied again, with other guards, or abandoned.
     """
 
     def abandon(self) -> None:
@@ -187,7 +188,7 @@ class ObjectStore(ObjectReader, Protocol):
         ...
 
     def has_many(self, oids: Iterable[Oid]) -> set[Oid]:
-        """Return which of the ids are stored, without reading payloads."""
+        """Return which of the ids are stored, without reading payloads. An object found damaged is not."""
         ...
 
     def put_many(self, objects: Sequence[tuple[Kind, bytes]]) -> list[Oid]:
@@ -218,7 +219,7 @@ class ObjectStore(ObjectReader, Protocol):
         Later writes to the same key win over earlier ones.
 
         Raises:
-            Conflict: a guard does not hold, or an object that the writer found stored is gone; nothing changed.
+            Conflict: a guard does not hold, or an object that the writer found stored is gone; no change.
             Unavailable: the disk is full or read-only; nothing changed.
 
         Durability: all of it once the call returned, none of it before.

@@ -1,6 +1,7 @@
 """What every `ObjectStore` promises. A test module inherits `StoreContract` and gives it a store."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -104,6 +105,17 @@ class StoreContract:
                 writer.put(Kind.BLOB, bytearray(SMALL))  # type: ignore[arg-type]
         with pytest.raises(InvalidInput):
             store.get(Kind.BLOB, Oid(b"short"))
+
+    @pytest.mark.parametrize("oid", [b"short", b"x" * 33, "x" * 32, None])
+    def test_what_cannot_be_an_id_is_refused(self, store: ObjectStore, oid: Any) -> None:
+        kept = put(store, Kind.BLOB, SMALL)
+        with pytest.raises(InvalidInput):
+            store.get_many([oid])
+        with pytest.raises(InvalidInput):
+            store.has_many([kept, oid])
+        with pytest.raises(InvalidInput):
+            store.delete_many([kept, oid])
+        assert store.has_many([kept]) == {kept}
 
     def test_equal_payloads_of_two_kinds_are_two_objects(self, store: ObjectStore) -> None:
         first, second = put(store, Kind.BLOB, SMALL), put(store, Kind.VALUE, SMALL)
