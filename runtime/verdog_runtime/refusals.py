@@ -1,5 +1,6 @@
 """Refusals: why a run that exists cannot be resumed, restarted or forked as asked."""
 
+from verdog_objects.errors import InvalidInput, NotFound
 from verdog_runtime.storeerrors import RunStoreError
 
 
@@ -38,8 +39,16 @@ class Incompatible(RunStoreError):
         self.hint = "put the earlier code back, restart the run, or go on with --allow-changed-code"
 
 
-class DestinationInvalid(RunStoreError):
-    """A fork cannot be written where it was asked for."""
+class CheckpointNotFound(RunStoreError, NotFound):
+    """The run has no checkpoint of that number."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(message, code="checkpoint.artifact_destination_invalid")
+        super().__init__(message, code="checkpoint.not_found")
+        self.paths: tuple[bytes, ...] = ()
+
+
+class DestinationInvalid(RunStoreError, InvalidInput):
+    """A fork cannot be written where it was asked for."""
+
+    def __init__(self, message: str, *, code: str = "checkpoint.artifact_destination_invalid") -> None:
+        super().__init__(message, code=code)

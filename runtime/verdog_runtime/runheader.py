@@ -86,7 +86,7 @@ class CheckpointSummary:
 
 @dataclass(frozen=True, slots=True)
 class RunWorkflow:
-    """The workflow of a run: its local id, its graph's id, the module of its definition."""
+    """The workflow of a run: its id, and its entry graph's id and module."""
 
     id: str
     definition_id: str

@@ -32,7 +32,7 @@ def write_run_record(
         "id": header.run,
         "project_root": str(project_root.absolute()),
         "workflow": {
-            "id": header.workflow,
+            "id": header.workflow_id,
             "definition_id": header.definition_id,
             "module": header.module,
         },

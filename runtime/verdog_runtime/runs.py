@@ -228,10 +228,12 @@ def _describe_checkpoints(
         return RunCheckpoints(0, None, None, False, "checkpoint.none", "the run has no checkpoint yet")
     own = _walk_own(repository, run, tip)
     latest = next((each.sequence for each in own if each.restorable), None)
-    start = tip
-    record = repository.record(tip)
-    if record.unavailable_code == _FAILURE_PORT:
-        start = next(islice(_walk_own(repository, run, tip), 1, None), tip)
+    start, record = tip, repository.record(tip)
+    while record.unavailable_code == _FAILURE_PORT:
+        before = record.resumed_from or start.sequence - 1
+        if before == 0:
+            break
+        start = repository.checkpoint_at(run, before)
         record = repository.record(start)
     code, reason = record.unavailable_code, record.reason
     if code is None and not start.branchable:

@@ -10,7 +10,6 @@ from typing_extensions import TypeVar
 
 from verdog_repo.lineage import ArgumentsKind
 from verdog_repo.names import parse_run_id
-from verdog_repo.repository import Repository
 from verdog_runtime.cancellation import CancellationToken
 from verdog_runtime.declarations.graph import EdgeDefinition, FeatureNodeDefinition, WorkflowDefinition
 from verdog_runtime.declarations.ids import RunId
@@ -26,7 +25,7 @@ from verdog_runtime.interpreter.events import (
     ExecutionStatus,
     NodeExecution,
 )
-from verdog_runtime.interpreter.finding import find_run
+from verdog_runtime.interpreter.finding import find_fork_point, find_run
 from verdog_runtime.interpreter.forking import ForkRequest, fork_run
 from verdog_runtime.interpreter.policies import CheckpointPolicy, SessionPolicy
 from verdog_runtime.interpreter.restart import RestartRequest, restart_run
@@ -114,8 +113,7 @@ class Dispatcher:
             workflow_arguments: recorded with the run, for a restart.
 
         Raises:
-            ValueError: the definition, the parameters, the run id or the output directory cannot be used;
-                nothing was written.
+            ValueError: something given cannot be used; nothing was written.
             Exception: what a visit raised, with notes that say where.
             ExecutionCancelled: the token was cancelled; the run is interrupted.
 
@@ -130,6 +128,8 @@ class Dispatcher:
             arguments=tuple(workflow_arguments),
         )
         outcome = begin_run(self._settings, definition, input, request)
+        if isinstance(outcome, Fail):
+            raise outcome.error
         return cast("Success[OutputT, WorkflowState[ScopeT]]", _succeed(outcome))
 
     def resume(
@@ -148,21 +148,22 @@ class Dispatcher:
         Args:
             definition: the run's workflow.
             output_dir: the run's directory; written anew from the store if it is gone.
-            retry_incomplete: repeat an agent invocation whose outcome is unknown. No graph that can run yet
-                has one.
+            retry_incomplete: repeat an agent invocation whose outcome is unknown; no graph can have one yet.
             allow_changed_code: go on although code or environment changed, and record that.
 
         Raises:
             RunActive: another process executes the run.
             IntegrityError: recorded files are missing, changed or have other permissions; each is named.
             Incompatible: code or environment changed; each file is named.
-            ValueError: the run succeeded, has no checkpoint, or its checkpoint does not fit the definition.
+            ValueError: the run succeeded, has no checkpoint, or one that does not fit the definition.
             Exception: as `run`.
         """
         del retry_incomplete
         run = find_run(self._settings.project_root, output_dir)
         request = ResumeRequest(allow_changed_code=allow_changed_code)
         outcome = resume_run(self._settings, definition, run, request)
+        if isinstance(outcome, Fail):
+            raise outcome.error
         return cast("Success[OutputT, WorkflowState[ScopeT]]", _succeed(outcome))
 
     def restart(
@@ -213,6 +214,8 @@ class Dispatcher:
             arguments=tuple(workflow_arguments),
         )
         outcome = restart_run(self._settings, definition, input, restart, request)
+        if isinstance(outcome, Fail):
+            raise outcome.error
         return cast("Success[OutputT, WorkflowState[ScopeT]]", _succeed(outcome))
 
     def fork(
@@ -226,9 +229,7 @@ class Dispatcher:
         sessions: SessionPolicy,
         allow_changed_code: bool = False,
     ) -> Success[OutputT, WorkflowState[ScopeT]]:
-        """Go on from a checkpoint of a run as a new run, in a directory of its own.
-
-        The source's directory is not needed: files come from the store. The source run does not change.
+        """Go on from a checkpoint as a new run. The source does not change; its files are not needed.
 
         Args:
             definition: the run's workflow.
@@ -236,16 +237,13 @@ class Dispatcher:
             checkpoint: the number of one of its checkpoints.
             output_dir: absent or empty; neither above nor below the source's.
             sessions: whether agents' conversations are branched or begun anew.
-            allow_changed_code: go on although code or environment changed, and record that.
+            allow_changed_code: as for `resume`.
 
         Raises:
             ValueError: there is no such run or checkpoint, it cannot be restored, or code changed.
             Exception: as `run`.
         """
-        root = self._settings.project_root
-        source = find_run(root, source_output_dir)
-        with Repository.open(root) as repository:
-            point = repository.checkpoint_at(source, checkpoint)
+        point = find_fork_point(self._settings.project_root, source_output_dir, checkpoint)
         request = ForkRequest(
             source=point.commit,
             run=parse_run_id(str(uuid.uuid4())),
@@ -254,11 +252,11 @@ class Dispatcher:
             allow_changed_code=allow_changed_code,
         )
         outcome = fork_run(self._settings, definition, request)
+        if isinstance(outcome, Fail):
+            raise outcome.error
         return cast("Success[OutputT, WorkflowState[ScopeT]]", _succeed(outcome))
 
 
-def _succeed(outcome: Finish | Fail) -> Success[object, WorkflowState[object]]:
-    """Return a run's result, or raise the very exception that failed it."""
-    if isinstance(outcome, Fail):
-        raise outcome.error
+def _succeed(outcome: Finish) -> Success[object, WorkflowState[object]]:
+    """Return a run's result. Each method raises a failure itself: that is one frame less in its traceback."""
     return Success(output=outcome.value, state=outcome.state)

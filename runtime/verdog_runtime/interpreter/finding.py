@@ -1,4 +1,4 @@
-"""Finding a run by its output directory."""
+"""Finding a run by its output directory, and a checkpoint of it by its number."""
 
 import json
 import os
@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import cast
 
 from verdog_objects.errors import NotFound
+from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.names import RunId, parse_run_id
 from verdog_repo.repository import Repository
 from verdog_runtime.interpreter.resume import locate_output
 from verdog_runtime.layout import CONTROL_DIRECTORY
+from verdog_runtime.refusals import CheckpointNotFound
 from verdog_runtime.runrecord import RUN_MANIFEST
 from verdog_runtime.storeerrors import RunStoreError
 
@@ -44,6 +46,25 @@ def find_run(project_root: Path, output_dir: Path) -> RunId:
         f"the store of {project_root} has no run whose output directory is {output}",
         code="run.output_missing",
     )
+
+
+def find_fork_point(project_root: Path, output_dir: Path, sequence: int) -> Checkpoint:
+    """Return a checkpoint of the run of an output directory. Raises as `find_run` and `find_checkpoint`."""
+    run = find_run(project_root, output_dir)
+    with Repository.open(project_root) as repository:
+        return find_checkpoint(repository, run, sequence)
+
+
+def find_checkpoint(repository: Repository, run: RunId, sequence: int) -> Checkpoint:
+    """Return a run's own checkpoint by its number.
+
+    Raises:
+        CheckpointNotFound: the run has none of it.
+    """
+    try:
+        return repository.checkpoint_at(run, sequence)
+    except NotFound as error:
+        raise CheckpointNotFound(str(error)) from error
 
 
 def _read_id(output: Path) -> RunId | None:

@@ -1,13 +1,15 @@
 """Forking: a new run goes on from a checkpoint of another one, in a directory of its own."""
 
+import contextlib
 import os
-import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from verdog_objects.checkout import materialise_rebased
+from verdog_objects.errors import InvalidInput, VerdogError
 from verdog_objects.manifest import path_key, update
 from verdog_objects.oid import Oid
+from verdog_objects.staging import remove_tree
 from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.fork import Rebased, check_forkable
 from verdog_repo.lineage import ArgumentsKind, Lineage, LineageKind
@@ -124,18 +126,15 @@ def examine_fork(repository: Repository, request: ForkRequest) -> Forking:
 
     Raises:
         NotRestorable: the checkpoint cannot be forked this way; the error says why.
-        DestinationInvalid: the new directory overlaps the source's.
-        InvalidInput: the new directory is a file or not empty.
+        DestinationInvalid: the new directory overlaps the source's, is a file or not empty.
     """
     point = repository.checkpoint(request.source)
     header = repository.header(point.run)
     record = repository.record(point)
     check_forkable(point, record, clear_sessions=request.sessions is SessionPolicy.FRESH)
     source_output = locate_output(repository, header)
-    output = require_vacant(request.output_dir)
     real = Path(os.path.realpath(source_output))
-    if output.is_relative_to(real) or real.is_relative_to(output):
-        raise DestinationInvalid(f"the fork's directory {output} overlaps the source's, {real}")
+    output = _require_destination(request.output_dir, real)
     assert record.artifacts is not None
     return Forking(
         point=point,
@@ -145,6 +144,17 @@ def examine_fork(repository: Repository, request: ForkRequest) -> Forking:
         source_output=real,
         output=output,
     )
+
+
+def _require_destination(output_dir: Path, source: Path) -> Path:
+    wanted = Path(os.path.realpath(output_dir))
+    if wanted.is_relative_to(source) or source.is_relative_to(wanted):
+        raise DestinationInvalid(f"the fork's directory {wanted} overlaps the source's, {source}")
+    try:
+        return require_vacant(output_dir)
+    except InvalidInput as error:
+        code = "checkpoint.artifact_destination_not_empty"
+        raise DestinationInvalid(str(error), code=code) from error
 
 
 def make_fork(
@@ -216,5 +226,6 @@ def _commit_fork(
             )
         except BaseException:
             # No run owns the directory that was just made, and it would be in the way of a second try.
-            shutil.rmtree(forking.output, ignore_errors=True)
+            with contextlib.suppress(OSError, VerdogError):
+                remove_tree(forking.output)
             raise

@@ -122,47 +122,64 @@ def open_new_books(
 
 @contextmanager
 def open_books(settings: Settings, opening: Opening, continuation: Continuation) -> Generator[StoreBooks]:
-    """Open the books of a leased run whose output directory exists; its own lock is held inside the block."""
+    """Open the books of a leased run whose output directory exists; its own lock is held inside the block.
+
+    Raises:
+        RunActive: another process holds the directory's lock.
+        Exception: something else is in the way; the run is listed as failed.
+    """
     repository, header, output = opening.repository, opening.header, opening.output
-    with ExitStack() as stack:
-        stack.enter_context(lock_output(output, header.run))
-        anchors = Anchors(output=os.path.realpath(output), project=os.path.realpath(repository.project))
-        main_module = name_main_module()
-        recorder = None
-        if header.checkpointing != CheckpointPolicy.OFF.value:
-            log = AcknowledgementLog(output)
-            stack.callback(log.close)
-            recorder = Recorder(
-                repository=repository,
-                lease=opening.lease,
-                operation=opening.operation,
-                registry=continuation.registry,
-                artifacts=ArtifactTree(
-                    output,
-                    continuation.artifacts,
-                    excluded=exclude_control_files(output),
-                    signatures=continuation.signatures,
-                ),
-                state=StateTree(None, anchors, main_module),
-                environment=EnvironmentTracker(repository.project, _workflow_file(repository, header)).stage,
-                required=header.checkpointing == CheckpointPolicy.REQUIRED.value,
-                log=log,
-                observer=settings.observer,
-                now=settings.now,
-                resumed_from=continuation.resumed_from,
-            )
-        write_run_record(output, header, repository.project)
-        register_run(repository.project, header.run, output)
-        yield StoreBooks(
-            repository=repository,
-            lease=opening.lease,
-            header=header,
-            output=output,
-            recorder=recorder,
-            anchors=anchors,
-            main_module=main_module,
-            now=settings.now,
-        )
+    books = StoreBooks(
+        repository=repository,
+        lease=opening.lease,
+        header=header,
+        output=output,
+        recorder=None,
+        anchors=Anchors(output=os.path.realpath(output), project=os.path.realpath(repository.project)),
+        main_module=name_main_module(),
+        now=settings.now,
+    )
+    with lock_output(output, header.run), ExitStack() as stack:
+        try:
+            if header.checkpointing != CheckpointPolicy.OFF.value:
+                log = AcknowledgementLog(output)
+                stack.callback(log.close)
+                books.recorder = _make_recorder(settings, opening, continuation, books, log)
+            write_run_record(output, header, repository.project)
+            register_run(repository.project, header.run, output)
+        except BaseException as error:
+            books.interrupt(error)
+            raise
+        yield books
+
+
+def _make_recorder(
+    settings: Settings,
+    opening: Opening,
+    continuation: Continuation,
+    books: StoreBooks,
+    log: AcknowledgementLog,
+) -> Recorder:
+    repository, header = opening.repository, opening.header
+    return Recorder(
+        repository=repository,
+        lease=opening.lease,
+        operation=opening.operation,
+        registry=continuation.registry,
+        artifacts=ArtifactTree(
+            opening.output,
+            continuation.artifacts,
+            excluded=exclude_control_files(opening.output),
+            signatures=continuation.signatures,
+        ),
+        state=StateTree(None, books.anchors, books.main_module),
+        environment=EnvironmentTracker(repository.project, _workflow_file(repository, header)).stage,
+        required=header.checkpointing == CheckpointPolicy.REQUIRED.value,
+        log=log,
+        observer=settings.observer,
+        now=settings.now,
+        resumed_from=continuation.resumed_from,
+    )
 
 
 def claim_output(output: Path) -> None:

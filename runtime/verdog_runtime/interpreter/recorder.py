@@ -112,12 +112,16 @@ class Recorder:
             )
         )
         if self.required and verdict.code not in (None, FAILURE_PORT):
-            error = RuntimeError(
-                f"checkpoint {checkpoint.sequence} cannot be restored, and this run requires that each can: "
-                f"{verdict.reason} [checkpoint_required]"
-            )
-            error.add_note(f"node={command.completed.node}")
-            raise error
+            raise _refuse(checkpoint.sequence, verdict, command)
+
+
+def _refuse(sequence: int, verdict: _Verdict, command: Record) -> RuntimeError:
+    error = RuntimeError(
+        f"checkpoint {sequence} cannot be restored, and this run requires that each can: "
+        f"{verdict.reason} [checkpoint_required]"
+    )
+    error.add_note(f"node={command.completed.node}")
+    return error
 
 
 def _judge(command: Record, artifacts: Artifacts, state: StateWritten) -> _Verdict:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from verdog_objects.errors import InvalidInput, NotRestorable
+from verdog_objects.errors import NotRestorable
 from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.lineage import ArgumentsKind, Lineage, LineageKind
 from verdog_repo.names import RunId
@@ -10,6 +10,7 @@ from verdog_repo.repository import Repository
 from verdog_runtime.declarations.graph import AnyWorkflow
 from verdog_runtime.interpreter.begin import RunRequest, begin_run
 from verdog_runtime.interpreter.commands import Fail, Finish
+from verdog_runtime.interpreter.finding import find_checkpoint
 from verdog_runtime.interpreter.policies import CheckpointPolicy, SessionPolicy
 from verdog_runtime.interpreter.resume import require_same_workflow
 from verdog_runtime.interpreter.settings import Settings
@@ -69,14 +70,13 @@ def _choose_anchor(repository: Repository, restart: RestartRequest) -> Checkpoin
     """Return the checkpoint whose conversations go on, or None when they begin anew.
 
     Raises:
+        CheckpointNotFound: the one that was asked for does not exist.
         NotRestorable: no checkpoint, or not the one that was asked for, can be branched.
     """
     if restart.sessions is SessionPolicy.FRESH:
         return None
     if restart.source_checkpoint is not None:
-        if restart.source_checkpoint < 1:
-            raise InvalidInput(f"checkpoints are numbered from 1; there is no {restart.source_checkpoint}")
-        chosen = repository.checkpoint_at(restart.source, restart.source_checkpoint)
+        chosen = find_checkpoint(repository, restart.source, restart.source_checkpoint)
         if chosen.branchable:
             return chosen
         raise NotRestorable(

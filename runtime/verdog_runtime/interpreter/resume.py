@@ -146,18 +146,23 @@ def require_same_workflow(header: RunHeader, definition: AnyWorkflow) -> None:
     """Refuse a definition that is not the run's.
 
     Raises:
-        WorkflowMismatch: its entry is another graph, or in another module.
+        WorkflowMismatch: it has another id, or its entry is another graph or in another module.
     """
     entry = definition.entry
-    if (header.definition_id, header.module) != (entry.definition_id, entry.definition_module):
+    recorded = (header.workflow_id, header.definition_id, header.module)
+    given = (definition.id, entry.definition_id, entry.definition_module)
+    if recorded != given:
         raise WorkflowMismatch(
-            f"run {header.run} executes {header.definition_id} of module {header.module}, "
-            f"not {entry.definition_id} of {entry.definition_module}"
+            f"run {header.run} executes {_describe_workflow(*recorded)}, not {_describe_workflow(*given)}"
         )
 
 
+def _describe_workflow(workflow: str, definition: str, module: str) -> str:
+    return f"workflow {workflow} (graph {definition} of module {module})"
+
+
 def choose_starting_point(repository: Repository, run: RunId) -> StartingPoint:
-    """Return the latest checkpoint, or the one before it if the run ended at its failure port.
+    """Return the latest checkpoint, or the one that it continued if the run ended at its failure port.
 
     Raises:
         NothingToResume: the run has no checkpoint to go on from.
@@ -166,23 +171,27 @@ def choose_starting_point(repository: Repository, run: RunId) -> StartingPoint:
     tip = repository.tip(run)
     if tip is None:
         raise NothingToResume(f"run {run} has no checkpoint yet; `verdog restart {run}` begins it again")
-    record = repository.record(tip)
-    resumed_from = None
-    if record.unavailable_code == FAILURE_PORT:
-        if tip.sequence == 1:
+    here, record = tip, repository.record(tip)
+    while record.unavailable_code == FAILURE_PORT:
+        # What a resumption recorded may itself be a failure, and then says which checkpoint it came from.
+        before = record.resumed_from or here.sequence - 1
+        if before == 0:
             raise NothingToResume(
                 f"run {run} went to its failure port at once; `verdog restart {run}` begins it again",
                 code=FAILURE_PORT,
             )
-        tip = repository.checkpoint_at(run, tip.sequence - 1)
-        record, resumed_from = repository.record(tip), tip.sequence
+        here = repository.checkpoint_at(run, before)
+        record = repository.record(here)
     if not record.restorable or record.artifacts is None or record.state is None:
         raise NotRestorable(
-            f"checkpoint {tip.sequence} of run {run} cannot be restored: {record.reason}",
+            f"checkpoint {here.sequence} of run {run} cannot be restored: {record.reason}",
             code=record.unavailable_code,
         )
     return StartingPoint(
-        record=record, resumed_from=resumed_from, artifacts=record.artifacts, state=record.state
+        record=record,
+        resumed_from=here.sequence if here is not tip else None,
+        artifacts=record.artifacts,
+        state=record.state,
     )
 
 

@@ -14,6 +14,7 @@ from verdog_repo.runs import RunError, RunHeader, RunStatus
 from verdog_runtime.cancellation import ExecutionCancelled
 from verdog_runtime.interpreter.commands import Fail, Finish, Record
 from verdog_runtime.interpreter.machine import Machine
+from verdog_runtime.interpreter.notes import add_note
 from verdog_runtime.interpreter.recorder import Recorder
 from verdog_runtime.runrecord import write_run_record
 from verdog_runtime.values import Anchors, UnserializableValue, encode_value
@@ -82,7 +83,7 @@ class StoreBooks:
         try:
             self._write(replace(self.header, status=RunStatus.FAILED, error=describe_error(error)))
         except Exception as worse:
-            error.add_note(f"the run's status could not be written: {type(worse).__name__}: {worse}")
+            add_note(error, f"the run's status could not be written: {type(worse).__name__}: {worse}")
 
     def _write(self, header: RunHeader) -> None:
         header = replace(header, updated_at=self.now())
@@ -96,9 +97,16 @@ def describe_error(error: BaseException) -> RunError:
     kind = type(error)
     return RunError(
         type=f"{kind.__module__}.{kind.__qualname__}" if kind.__module__ != "builtins" else kind.__qualname__,
-        message=_printable(str(error)),
+        message=_printable(_format_message(error)),
         traceback=_printable("".join(traceback.format_exception(error))),
     )
+
+
+def _format_message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as worse:
+        return f"<{type(error).__qualname__} whose str raised {type(worse).__name__}>"
 
 
 def format_result(value: object) -> str:

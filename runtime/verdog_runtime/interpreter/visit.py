@@ -18,6 +18,7 @@ from verdog_runtime.interpreter.announcer import Announcer
 from verdog_runtime.interpreter.commands import Answer, Failed, NodeVisited, PortVisited
 from verdog_runtime.interpreter.events import ExecutionStatus
 from verdog_runtime.interpreter.frame import Frame
+from verdog_runtime.interpreter.notes import add_note
 from verdog_runtime.interpreter.observer import Observer
 from verdog_runtime.interpreter.outcomes import check_feature_result, check_visit_result, missing_visit
 from verdog_runtime.interpreter.plan import Node
@@ -52,21 +53,22 @@ class Visitor:
         place = self._open(frame, node.id)
         begun = time.perf_counter_ns()
         try:
-            result = self._call(frame, edge, node, place, before)
-        except Exception as error:
-            error.add_note(
-                f"visit: project={frame.project_path} graph={frame.plan.graph.id} node={node.id} "
-                f"edge={edge.id} output={place.path}"
-            )
-            self.events.node(frame, node.id, ExecutionStatus.FAILED, before)
-            self._close(place, "failed", begun)
-            return Failed(error=error)
+            try:
+                output, candidate = self._call(frame, edge, node, place, before)
+            except Exception as error:
+                add_note(
+                    error,
+                    f"visit: project={frame.project_path} graph={frame.plan.graph.id} node={node.id} "
+                    f"edge={edge.id} output={place.path}",
+                )
+                self.events.node(frame, node.id, ExecutionStatus.FAILED, before)
+                self._close(place, "failed", begun)
+                return Failed(error=error)
+            after = None if isinstance(node, FeatureNodeDefinition) else candidate.get(node)
+            self.events.node(frame, node.id, ExecutionStatus.SUCCEEDED, after)
         except BaseException as error:
-            self._close(place, "cancelled" if isinstance(error, ExecutionCancelled) else "failed", begun)
+            self._close(place, _format_end(error), begun)
             raise
-        output, candidate = result
-        after = None if isinstance(node, FeatureNodeDefinition) else candidate.get(node)
-        self.events.node(frame, node.id, ExecutionStatus.SUCCEEDED, after)
         duration_ns = self._close(place, "succeeded", begun)
         return NodeVisited(
             output=output,
@@ -80,18 +82,31 @@ class Visitor:
         """Pass a control port. With an error it is the failure port, which keeps the traceback."""
         place = self._open(frame, port.id)
         begun = time.perf_counter_ns()
-        self.events.node(frame, port.id, ExecutionStatus.RUNNING, None)
-        if error is not None:
-            error.add_note(
-                f"failure: project={frame.project_path} graph={frame.plan.graph.id} failure={port.id} "
-                f"output={place.path}"
-            )
-            text = "".join(traceback.format_exception(error))
-            (place.directory / "stacktrace.txt").write_text(text, encoding="utf-8", errors="backslashreplace")
         status = ExecutionStatus.SUCCEEDED if error is None else ExecutionStatus.FAILED
-        self.events.node(frame, port.id, status, None)
+        try:
+            self.events.node(frame, port.id, ExecutionStatus.RUNNING, None)
+            if error is not None:
+                self._keep_traceback(frame, port, place, error)
+            self.events.node(frame, port.id, status, None)
+        except BaseException as worse:
+            self._close(place, _format_end(worse), begun)
+            raise
         duration_ns = self._close(place, status.value, begun)
         return PortVisited(visit=place.number, path=place.path, duration_ns=duration_ns)
+
+    def _keep_traceback(
+        self, frame: Frame, port: PortDefinition, place: VisitDirectory, error: Exception
+    ) -> None:
+        add_note(
+            error,
+            f"failure: project={frame.project_path} graph={frame.plan.graph.id} failure={port.id} "
+            f"output={place.path}",
+        )
+        text = "".join(traceback.format_exception(error))
+        try:
+            (place.directory / "stacktrace.txt").write_text(text, encoding="utf-8", errors="backslashreplace")
+        except OSError as worse:
+            add_note(error, f"stacktrace.txt could not be written: {worse.strerror}")
 
     def _call(
         self, frame: Frame, edge: EdgeDefinition, node: Node, place: VisitDirectory, before: object
@@ -124,6 +139,10 @@ class Visitor:
         self._trace.end(place.path, status, duration_ns / 1e9)
         self._observer.visit_finished(place.path, status, duration_ns / 1e9)
         return duration_ns
+
+
+def _format_end(error: BaseException) -> str:
+    return "cancelled" if isinstance(error, ExecutionCancelled) else "failed"
 
 
 def _implementation(edge: EdgeDefinition) -> Callable[..., object]:
