@@ -16,7 +16,7 @@ from verdog_repo.record import CheckpointKind, CheckpointRecord, Sessions
 from verdog_repo.refs import absent, name_run_ref, point_at
 from verdog_repo.runs import RunHeader
 from verdog_repo.tables import CHECKPOINTS
-from verdog_repo.transaction import claim_number, list_commit_writes, stage_commit, stage_run
+from verdog_repo.transaction import apply_new, claim_number, list_commit_writes, stage_commit, stage_run
 
 _SESSION_KEYS: Final = (b"session:", b"session;")
 """Where a state keeps the agents' conversations: from the first key up to the second."""
@@ -83,7 +83,7 @@ def fork(
         writes += list_commit_writes(point_at(name, number, checkpoint), checkpoint, operation.id)
         move = RefMove(name=name, before=None, after=checkpoint.commit)
         writes.append(log_operation(operation, number, (move,)))
-        catalog.store.apply(writer, guards=guards, writes=writes)
+        apply_new(catalog, header.run, writer, guards, writes)
     return checkpoint
 
 

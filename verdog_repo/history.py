@@ -12,9 +12,6 @@ from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.names import CommitId
 from verdog_repo.refs import RUN_PREFIX, iter_refs
 
-_LONGEST_LINEAGE = 100_000
-"""More forks of forks than this are taken for a damaged table that leads in circles."""
-
 
 class Segment(NamedTuple):
     """The part of a history that lies in one run: from its first checkpoint to `tip`."""
@@ -97,8 +94,6 @@ def list_segments(catalog: Catalog, tip: Checkpoint) -> list[Segment]:
         number = catalog.runs.number(here.run)
         first = catalog.index.own_ancestor(here, number, 1)
         segments.append(Segment(number, here, first))
-        if len(segments) > _LONGEST_LINEAGE:
-            raise Corrupt(f"run {tip.run}: the forks it came from lead in circles")
         here = catalog.index.parent(first)
     return segments
 

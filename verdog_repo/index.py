@@ -42,6 +42,8 @@ class Index:
         found = self.find(checkpoint.parent)
         if found is None:
             raise _missing(checkpoint, checkpoint.parent)
+        if found.generation != checkpoint.generation - 1:  # so that no damaged table leads in circles
+            raise Corrupt(f"run {checkpoint.run}: checkpoint {checkpoint.sequence} has the wrong generation")
         return found
 
     def beginning_with(self, digits: str, limit: int) -> list[Checkpoint]:

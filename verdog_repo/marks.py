@@ -1,7 +1,7 @@
 """Marks: tags, which name checkpoints, and labels, which name runs. They are made or removed, never moved."""
 
 from verdog_objects.errors import NotFound
-from verdog_objects.store import PutRow
+from verdog_objects.store import PutRow, Write
 from verdog_repo.catalog import Catalog
 from verdog_repo.names import CommitId, LabelName, RunId, TagName
 from verdog_repo.operations import OperationDraft, RefMove, log_operation
@@ -16,7 +16,7 @@ from verdog_repo.refs import (
     point_at_run,
     read_ref,
 )
-from verdog_repo.transaction import require_unused, unused
+from verdog_repo.transaction import apply_new, require_unused, unused
 
 
 class Marks:
@@ -66,9 +66,8 @@ class Marks:
     def _add(self, mark: Ref, operation: OperationDraft) -> None:
         name = mark.short_name
         require_unused(self._catalog, name)
-        self._catalog.store.apply(
-            guards=unused(name), writes=[mark.write, _log(mark, operation, before=None, after=mark.commit)]
-        )
+        writes: list[Write] = [mark.write, _log(mark, operation, before=None, after=mark.commit)]
+        apply_new(self._catalog, name, None, unused(name), writes)
 
     def _remove(self, name: str, operation: OperationDraft) -> None:
         mark = read_ref(self._catalog.store, name)

@@ -40,7 +40,22 @@ def create_run(catalog: Catalog, header: RunHeader, operation: OperationDraft) -
     with catalog.store.writer() as writer:
         guards, writes = stage_run(writer, header, number, None)
         writes.append(log_operation(operation, number))
+        apply_new(catalog, header.run, writer, guards, writes)
+
+
+def apply_new(
+    catalog: Catalog, name: str, writer: Writer | None, guards: list[Guard], writes: list[Write]
+) -> None:
+    """Apply what gives a name that must be unused.
+
+    Raises:
+        InvalidInput: another process was faster to use it.
+    """
+    try:
         catalog.store.apply(writer, guards=guards, writes=writes)
+    except Conflict:
+        require_unused(catalog, name)
+        raise
 
 
 def claim_number(catalog: Catalog, run: RunId) -> int:
