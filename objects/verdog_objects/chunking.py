@@ -9,8 +9,6 @@ Systems", IEEE TPDS 31(9), 2020.
 
 from collections.abc import Sequence
 
-from pyfastcdc import FastCDC
-
 from verdog_objects.errors import Corrupt, InvalidInput
 from verdog_objects.oid import OID_BYTES, Oid
 from verdog_objects.varint import MAX_VARINT, append_varint, read_varint
@@ -32,6 +30,8 @@ class Chunker:
     """
 
     def __init__(self) -> None:
+        from pyfastcdc import FastCDC  # half of what importing a manifest would take
+
         self._cutter = FastCDC(
             AVERAGE_BYTES, min_size=MIN_BYTES, max_size=MAX_BYTES, normalized_chunking=1, seed=0
         )
