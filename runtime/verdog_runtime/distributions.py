@@ -13,6 +13,7 @@ from verdog_runtime.fingerprint import Distribution
 
 _INFO_SUFFIX = ".dist-info"
 _SEPARATORS = re.compile(r"[-_.]+")
+_LOCAL_PLACES = (b"../", b"/", b"__editable__")
 _LOCAL_FILES = (b"/INSTALLER,", b"/REQUESTED,", b"/RECORD,", b"/direct_url.json,", b"/uv_cache.json,")
 
 
@@ -60,8 +61,8 @@ def _digest_record(path: str) -> Oid | None:
         line
         for line in lines
         if b"__pycache__/" not in line
-        and not line.startswith((b"../", b"/", b"__editable__"))
-        and not any(name in line for name in _LOCAL_FILES)
+        and not line.startswith(_LOCAL_PLACES)
+        and not (b".dist-info/" in line and any(name in line for name in _LOCAL_FILES))
     ]
     return compute_oid(Kind.BLOB, b"\n".join(sorted(shipped)))
 

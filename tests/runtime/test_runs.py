@@ -1,5 +1,6 @@
 import json
 import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from verdog_repo.operations import OperationDraft
 from verdog_repo.repository import Repository
 from verdog_repo.runs import RunHeader as StoredHeader
 from verdog_runtime.interpreter import CheckpointPolicy
-from verdog_runtime.runrecord import write_run_record
+from verdog_runtime.runrecord import describe_compatibility, write_run_record
 from verdog_runtime.runs import (
     CONTROL_DIRECTORY,
     RUN_HISTORY_SCHEMA_VERSION,
@@ -54,7 +55,7 @@ STORED = StoredHeader(
 def output(tmp_path: Path) -> Path:
     directory = tmp_path / "out"
     (directory / ".verdog").mkdir(parents=True)
-    write_run_record(directory, STORED, tmp_path, compatibility={"python": "3.11"})
+    write_run_record(directory, STORED, tmp_path)
     return directory
 
 
@@ -90,9 +91,17 @@ def test_the_run_record_has_the_documented_form(output: Path) -> None:
         "output_dir": str(output),
         "launch": {"workflow_arguments": ["--input.value", "ü"], "checkpointing": "auto"},
         "parent": {"run_id": "r0", "operation": "fork", "checkpoint": 3, "arguments": "checkpoint"},
-        "compatibility": {"python": "3.11"},
+        "compatibility": describe_compatibility(),
     }
     assert text == json.dumps(json.loads(text), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def test_the_run_record_names_interpreter_and_runtime_unless_checkpoints_are_off(output: Path) -> None:
+    facts = json.loads(record(output).read_text())["compatibility"]
+    assert facts["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
+    assert all(isinstance(value, str) and value for value in facts.values())
+    write_run_record(output, replace(STORED, checkpointing="off"), output.parent)
+    assert json.loads(record(output).read_text())["compatibility"] == {}
 
 
 def test_the_run_record_is_private_and_alone(output: Path) -> None:
