@@ -8,7 +8,7 @@ from typing import Self
 from verdog_objects import rows
 from verdog_objects.errors import Conflict, Corrupt, InvalidInput, NotFound
 from verdog_objects.oid import Kind, Oid, compute_oid, format_oid
-from verdog_objects.store import PAGE_ROWS, Guard, ObjectInfo, PutRow, Query, Row, Table, Value, Write
+from verdog_objects.store import PAGE_ROWS, Guard, ObjectInfo, PutRow, Query, Row, Table, Value, Write, Writer
 
 _KEPT_BYTES = 4096
 """Payloads up to this size are kept, whether they are stored or not, so they cannot go away meanwhile."""
@@ -80,13 +80,15 @@ class MemoryStore:
 
     def apply(
         self,
-        writer: "MemoryWriter | None" = None,
+        writer: Writer | None = None,
         *,
         guards: Sequence[Guard] = (),
         writes: Sequence[Write] = (),
     ) -> None:
         """Make a writer's objects and the row changes visible in one step, if every guard holds."""
         rows.check_batch(self._tables, guards, writes)
+        if writer is not None and not isinstance(writer, MemoryWriter):
+            raise InvalidInput("a writer is applied to the store that made it")
         staged, found = writer.take(self) if writer is not None else ({}, set[Oid]())
         with self._lock:
             for guard in guards:

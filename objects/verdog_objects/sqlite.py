@@ -9,12 +9,12 @@ import apsw
 
 from verdog_objects import durable, objecttable, packs, rows, schema
 from verdog_objects.connections import Access, Connections, Database, Port, open_database
-from verdog_objects.errors import Corrupt, NotFound, Unavailable
+from verdog_objects.errors import Corrupt, InvalidInput, NotFound, Unavailable
 from verdog_objects.filesystems import is_frozen, is_network, is_writable
 from verdog_objects.oid import Kind, Oid
 from verdog_objects.reading import StoredReader
 from verdog_objects.rowtable import RowTables
-from verdog_objects.store import PAGE_ROWS, Guard, ObjectInfo, Query, Row, Table, Value, Write
+from verdog_objects.store import PAGE_ROWS, Guard, ObjectInfo, Query, Row, Table, Value, Write, Writer
 from verdog_objects.writer import PACKS_NAME, SqliteWriter
 
 DATABASE_NAME = "store.db"
@@ -96,7 +96,7 @@ class SqliteStore:
 
     def apply(
         self,
-        writer: SqliteWriter | None = None,
+        writer: Writer | None = None,
         *,
         guards: Sequence[Guard] = (),
         writes: Sequence[Write] = (),
@@ -107,6 +107,8 @@ class SqliteStore:
         Cost: one fsync, and one more if the writer appended to a pack.
         """
         rows.check_batch(self._rows.tables, guards, writes)
+        if writer is not None and not isinstance(writer, SqliteWriter):
+            raise InvalidInput("a writer is applied to the store that made it")
         with self.port:
             if writer is not None:
                 writer.prepare(self)
