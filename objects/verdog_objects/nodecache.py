@@ -10,8 +10,8 @@ from verdog_objects.store import ObjectReader, ObjectWriter
 class NodeCache:
     """The nodes used last, up to a number of encoded bytes. May be shared by threads.
 
-    A node is named by its hash, so a cached one is never stale. It may belong to a change that was abandoned: update
-    only from roots that are stored, or staged with the same writer.
+    A node is named by its hash, so a cached one is never stale. It may belong to a change that was
+    abandoned: update only from roots that are stored, or staged with the same writer.
     """
 
     def __init__(self, capacity_bytes: int = 8 * 1024 * 1024) -> None:

@@ -10,7 +10,7 @@ that change and their ancestors.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias, TypeVar, cast
 
 from verdog_objects.cursor import limit_of, read_child, read_root
 from verdog_objects.errors import Corrupt, InvalidInput
@@ -29,13 +29,10 @@ from verdog_objects.nodes import (
 from verdog_objects.oid import Oid
 from verdog_objects.store import ObjectReader, ObjectWriter
 
-Change: TypeAlias = tuple[bytes, Item | None]
+T = TypeVar("T", Entry, Link)
+LinkChange: TypeAlias = tuple[bytes, Link | None]
+Change: TypeAlias = tuple[bytes, Entry | None] | LinkChange
 """A key of some level, with its new item or None when it is removed."""
-
-
-class _Root(NamedTuple):
-    node: Node
-    oid: Oid
 
 
 class _Place(NamedTuple):
@@ -61,7 +58,7 @@ def build_tree(writer: ObjectWriter, items: Iterable[tuple[bytes, Entry]]) -> Oi
             raise InvalidInput("the keys of a manifest must rise and not be empty", paths=[key])
         cutter.add(key, entry, is_boundary(0, key))
         previous = key
-    return _build_upwards(writer, 0, cutter.finish())
+    return _build_upwards(writer, 0, cutter.finish())[1]
 
 
 def edit_tree(writer: ObjectWriter, root: Oid, changes: Sequence[tuple[bytes, Entry | None]]) -> Oid:
@@ -79,21 +76,29 @@ def edit_tree(writer: ObjectWriter, root: Oid, changes: Sequence[tuple[bytes, En
     top = read_root(writer, root)
     if not changes:
         return root
-    if not top.keys:
-        return build_tree(writer, [(key, entry) for key, entry in changes if entry is not None])
-    pending: Sequence[Change] = changes
-    for level in range(top.level + 1):
-        pending = _LevelEdit(writer, _Root(top, root), level, pending).run()
-        if not pending:
-            return root
-    links = {top.keys[0]: Link(root, top.totals)}
-    for key, link in pending:
-        if isinstance(link, Link):
-            links[key] = link
+    if not top.level:
+        return build_tree(writer, _merge(top.keys, top.entries, changes))
+    root_place = _Place(top, root, None)
+    pending = _LevelEdit(writer, root_place, 0, changes).run()
+    for level in range(1, top.level):
+        pending = _LevelEdit(writer, root_place, level, pending).run()
+    if not pending:
+        return root
+    links = _merge(top.keys, top.links, pending)
+    return _lower_root(writer, *_build_upwards(writer, top.level - 1, links))
+
+
+def _merge(
+    keys: Sequence[bytes], items: Sequence[T], changes: Iterable[tuple[bytes, T | None]]
+) -> list[tuple[bytes, T]]:
+    """Return the items of a whole level with changes applied."""
+    merged: dict[bytes, T] = dict(zip(keys, items, strict=True))
+    for key, item in changes:
+        if item is None:
+            merged.pop(key, None)
         else:
-            del links[key]
-    level, oid = _build_upwards_to(writer, top.level, sorted(links.items()))
-    return _lower_root(writer, level, oid)
+            merged[key] = item
+    return sorted(merged.items())
 
 
 class _Cutter:
@@ -146,13 +151,7 @@ class _Cutter:
         self._keys, self._items, self._weight = [], [], 0
 
 
-def _build_upwards(writer: ObjectWriter, level: int, links: Sequence[tuple[bytes, Link]]) -> Oid:
-    return _build_upwards_to(writer, level, links)[1]
-
-
-def _build_upwards_to(
-    writer: ObjectWriter, level: int, links: Sequence[tuple[bytes, Link]]
-) -> tuple[int, Oid]:
+def _build_upwards(writer: ObjectWriter, level: int, links: Sequence[tuple[bytes, Link]]) -> tuple[int, Oid]:
     """Link the nodes of a whole level until one node is left; return its level and id."""
     while len(links) > 1:
         level += 1
@@ -184,16 +183,16 @@ class _LevelEdit:
     is cut again from the change on, until a cut falls where one was.
     """
 
-    def __init__(self, writer: ObjectWriter, root: _Root, level: int, changes: Sequence[Change]) -> None:
+    def __init__(self, writer: ObjectWriter, root: _Place, level: int, changes: Sequence[Change]) -> None:
         self._writer = writer
         self._root = root
         self._level = level
         self._changes = changes
         self._next = 0
 
-    def run(self) -> list[Change]:
+    def run(self) -> list[LinkChange]:
         """Write the new nodes and return which links the level above loses and gains, in key order."""
-        above: list[Change] = []
+        above: list[LinkChange] = []
         while self._next < len(self._changes):
             key, item = self._changes[self._next]
             place = self._find(key, bisect_right)
@@ -212,7 +211,7 @@ class _LevelEdit:
             node, limit = read_child(self._writer, node, index, limit), limit_of(node, index, limit)
         return _Place(node, oid, limit)
 
-    def _edit_from(self, place: _Place) -> list[Change]:
+    def _edit_from(self, place: _Place) -> list[LinkChange]:
         """Rewrite the nodes from one that a change touches up to where the old nodes go on."""
         cutter = _Cutter(self._writer, self._level)
         old: dict[bytes, Oid] = {}
@@ -223,7 +222,7 @@ class _LevelEdit:
                 break
             place = self._find(place.limit, bisect_right)
         new = dict(cutter.finish())
-        above: list[Change] = [(key, None) for key in old if key not in new]
+        above: list[LinkChange] = [(key, None) for key in old if key not in new]
         above += [(key, link) for key, link in new.items() if old.get(key) != link.oid]
         above.sort(key=_key_of)
         return above
@@ -263,5 +262,5 @@ class _LevelEdit:
         return cutter.begins(start) or is_boundary(self._level, start)
 
 
-def _key_of(change: Change) -> bytes:
+def _key_of(change: LinkChange) -> bytes:
     return change[0]

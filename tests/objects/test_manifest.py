@@ -337,3 +337,13 @@ def test_long_keys_force_cuts_below_the_limit_of_a_node(objects: CountingObjects
     edited = manifest.update(objects, root, {b"0200" + b"k" * 4_000: None, b"0100x": DIRECTORY})
     del items[b"0200" + b"k" * 4_000]
     assert edited == build(objects, items | {b"0100x": DIRECTORY})
+
+
+def test_shrinking_key_by_key_writes_nothing_that_nothing_refers_to(objects: CountingObjects) -> None:
+    items = make_tree(12)
+    root = build(objects, items)
+    for key in list(items):
+        before = set(objects.payloads)
+        root = manifest.update(objects, root, {key: None})
+        needed = {oid for _, oid in manifest.reachable(objects, root)}
+        assert set(objects.payloads) - before <= needed
