@@ -65,7 +65,8 @@ class Resolver:
 
     def _find_module(self, module: str, qualname: str) -> ModuleType:
         loaded = sys.modules.get(module)
-        if loaded is None and module == self._main_module:
+        if module == self._main_module and (loaded is None or find_class(loaded, qualname) is None):
+            # The graphs that a script makes plant modules below its name, and so an empty one of this name.
             loaded = sys.modules.get(MAIN)
         if loaded is not None:
             return loaded
