@@ -11,9 +11,7 @@ from types import FrameType
 import click
 
 from verdog_cli.context import Context
-from verdog_cli.failures import Failure, describe
 from verdog_cli.group import verdog
-from verdog_cli.render import emit_document, format_failure
 
 
 def run_application(arguments: Sequence[str]) -> int:
@@ -62,6 +60,9 @@ def _code_of(end: SystemExit) -> int:
 
 
 def _report(error: BaseException, context: Context) -> int:
+    from verdog_cli.failures import describe, format_failure
+    from verdog_cli.render import emit_document
+
     failure = describe(error)
     if context.traceback:
         import traceback
@@ -70,14 +71,10 @@ def _report(error: BaseException, context: Context) -> int:
     with contextlib.suppress(BrokenPipeError):
         if context.json_operation is not None:
             emit_document(context.json_operation, status="error", error=failure.as_json())
-        _print_failure(failure)
+        text = format_failure(failure)
+        if text:
+            click.echo(text, err=True)
     return failure.exit_code
-
-
-def _print_failure(failure: Failure) -> None:
-    text = format_failure(failure)
-    if text:
-        click.echo(text, err=True)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -1,10 +1,13 @@
 """Errors as an exit code, one sentence and a hint."""
 
+import textwrap
 from dataclasses import dataclass
 from typing import cast
 
 import click
 
+from verdog_cli.exits import BUSY, CANCELLED, CORRUPT, FAILED, UNAVAILABLE, USAGE, RunEnded
+from verdog_cli.render import escape
 from verdog_objects.errors import (
     Ambiguous,
     Busy,
@@ -17,35 +20,6 @@ from verdog_objects.errors import (
     Unavailable,
     VerdogError,
 )
-
-OK = 0
-FAILED = 1
-"""The run failed, or cannot be resumed or forked as asked; or a finding."""
-USAGE = 2
-"""Usage, not found, invalid input, a format too new, missing trust."""
-INCOMPLETE = 3
-CORRUPT = 4
-BUSY = 5
-"""Somebody else holds the lock, or the ref moved."""
-UNAVAILABLE = 6
-"""A remote, or the disk, refuses to work now."""
-CANCELLED = 130
-
-
-class RunEnded(Exception):
-    """A run that was told about already, and ended with this exit code."""
-
-    def __init__(self, exit_code: int) -> None:
-        super().__init__(exit_code)
-        self.exit_code = exit_code
-
-
-class Usage(click.UsageError):
-    """A command line that cannot be carried out, with a hint of its own."""
-
-    def __init__(self, message: str, *, hint: str | None = None, ctx: click.Context | None = None) -> None:
-        super().__init__(message, ctx)
-        self.hint = hint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,3 +178,19 @@ def _paths_of(error: BaseException) -> tuple[bytes, ...]:
 def _system_sentence(error: OSError) -> str:
     reason = (error.strerror or str(error)).lower()
     return f"{error.filename}: {reason}" if error.filename else f"the system refused: {reason}"
+
+
+def format_failure(failure: Failure) -> str:
+    """Return the sentence of an error, its further paths, and its hint."""
+    if not failure.message:
+        return ""
+    lines = [f"error: {_sentence(failure.message)}"]
+    if failure.hint:
+        wrapped = textwrap.wrap(failure.hint, 74, break_long_words=False, break_on_hyphens=False)
+        lines += [f"{'hint: ' if index == 0 else '      '}{line}" for index, line in enumerate(wrapped)]
+    return "\n".join(lines)
+
+
+def _sentence(message: str) -> str:
+    first, *rest = message.split("\n")
+    return "\n".join([escape(first).replace("\\\\", "\\"), *(f"  {escape(line.strip())}" for line in rest)])

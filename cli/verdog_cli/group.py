@@ -7,7 +7,7 @@ from typing import NamedTuple
 import click
 
 from verdog_cli.context import Context
-from verdog_cli.failures import Usage
+from verdog_cli.exits import Usage
 
 
 class Listed(NamedTuple):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verdog_cli.context import Context
-from verdog_cli.failures import CANCELLED, FAILED, OK
+from verdog_cli.exits import CANCELLED, FAILED, OK
 from verdog_cli.progress import show_progress
 from verdog_cli.render import emit_document, escape, plural
 

@@ -1,16 +1,12 @@
 """Text and JSON from the same values."""
 
-import json
 import os
-import shutil
 import sys
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import click
 
-from verdog_cli.failures import Failure
 from verdog_objects.paths import escape_path
 
 SCHEMA_VERSION = 1
@@ -67,14 +63,17 @@ def plural(count: int, noun: str, many: str | None = None) -> str:
 
 
 def terminal_width() -> int:
-    """Return how wide a line may be: the terminal's width, 80 where there is none."""
-    return (
-        shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() or "COLUMNS" in os.environ else 80
-    )
+    """Return how wide a line may be: what `COLUMNS` says, else the terminal's width, else 80."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isascii() and columns.isdigit() and int(columns) > 0:
+        return int(columns)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class Column(NamedTuple):
     """A column of a table.
 
     Attributes:
@@ -129,21 +128,7 @@ def page(lines: Iterable[str], *, pager: bool) -> None:
 
 def emit_document(operation: str, **fields: object) -> None:
     """Print the one JSON document of a command. It is ASCII, whatever the names in it."""
+    import json
+
     document = {"schema_version": SCHEMA_VERSION, "operation": operation, **fields}
     click.echo(json.dumps(document, indent=2, ensure_ascii=True))
-
-
-def format_failure(failure: Failure) -> str:
-    """Return the sentence of an error, its further paths, and its hint."""
-    if not failure.message:
-        return ""
-    lines = [f"error: {_sentence(failure.message)}"]
-    if failure.hint:
-        wrapped = textwrap.wrap(failure.hint, 74, break_long_words=False, break_on_hyphens=False)
-        lines += [f"{'hint: ' if index == 0 else '      '}{line}" for index, line in enumerate(wrapped)]
-    return "\n".join(lines)
-
-
-def _sentence(message: str) -> str:
-    first, *rest = message.split("\n")
-    return "\n".join([escape(first).replace("\\\\", "\\"), *(f"  {escape(line.strip())}" for line in rest)])

@@ -1,7 +1,8 @@
 import click
 import pytest
 
-from verdog_cli.failures import RunEnded, Usage, describe
+from verdog_cli.exits import RunEnded, Usage
+from verdog_cli.failures import describe
 from verdog_objects.errors import (
     Ambiguous,
     Busy,

@@ -4,14 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verdog_cli.failures import Failure
+from verdog_cli.failures import Failure, format_failure
 from verdog_cli.render import (
     Column,
     emit_document,
     escape,
     exact,
     format_duration,
-    format_failure,
     format_size,
     format_table,
     plural,

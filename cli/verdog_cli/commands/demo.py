@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verdog_cli.context import Context, pass_context
-from verdog_cli.failures import RunEnded, Usage
+from verdog_cli.exits import RunEnded, Usage
 from verdog_cli.group import TailCommand
 from verdog_cli.outcome import conduct, report_outcome
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verdog_cli.context import Context, pass_context
-from verdog_cli.failures import Usage
+from verdog_cli.exits import Usage
 from verdog_cli.group import Command
 from verdog_cli.outcome import conduct, only_the_document, report_outcome
 from verdog_cli.selection import select_checkpoint, select_run

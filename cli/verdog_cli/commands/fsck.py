@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verdog_cli.context import Context, pass_context
-from verdog_cli.failures import FAILED, OK
+from verdog_cli.exits import FAILED, OK
 from verdog_cli.group import Command
 from verdog_cli.render import emit_document, escape, exact, plural
 

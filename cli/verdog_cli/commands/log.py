@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verdog_cli.context import Context, pass_context
-from verdog_cli.failures import Usage
+from verdog_cli.exits import Usage
 from verdog_cli.group import PathsCommand
 from verdog_cli.render import (
     Column,

@@ -7,7 +7,7 @@ from typing import cast
 import click
 
 from verdog_cli.context import Context, pass_context
-from verdog_cli.failures import Usage
+from verdog_cli.exits import Usage
 from verdog_cli.group import TailCommand
 from verdog_cli.outcome import conduct, only_the_document, report_outcome
 from verdog_cli.selection import select_run
