@@ -177,3 +177,28 @@ def test_a_bulky_change_is_whole_or_absent_wherever_the_disk_stops(
 ) -> None:
     prepare(tmp_path / "project", with_pack=False)
     stop_everywhere(tmp_path / "project", image, commit_bulk, step=step)
+
+
+def test_a_store_is_made_whole_wherever_the_disk_stops(tmp_path: Path, image: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    with recorded(project) as recording:
+        recording.begin()
+        Repository.create(project).close()
+        recording.end()
+    total = len(recording.operations)
+    for stop in range(total + 1):
+        for loss in Loss:
+            recording.leave(stop, loss, random.Random(stop)).build(image)
+            try:
+                if stop == total:
+                    Repository.open(image).close()
+                script = FileScript(Repository.create(image))
+                script.run("run")
+                script.commit("run")
+                assert check(script.repository) == []
+                script.close()
+            except BaseException as error:
+                error.add_note(f"stopped after {stop} of {total} operations: {loss}")
+                raise
+            shutil.rmtree(image)
