@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from tests.runtime.graphs import Count, count_visits
 from verdog_objects import manifest
 from verdog_objects.manifest import Entry
 from verdog_objects.store import Query, Row
@@ -173,3 +176,25 @@ def stored_of(project: Path, output: str | Path = "out") -> dict[str, Any]:
                     oids += [oid for _, oid in manifest.reachable(store, root)]
             found["objects"].update(store.get_many(list(dict.fromkeys(oids))))
         return found
+
+
+def fail_in(visit: int) -> Any:
+    """A body that fails in its `visit`-th visit, every time it gets there."""
+
+    def work(value: Any, state: Count, context: Any, /) -> Success[Any, Count]:
+        if state.n == visit - 1:
+            raise ValueError("boom")
+        return count_visits(value, state, context)
+
+    return work
+
+
+def refused(project: Path, definition: Any, error: type[Exception], **rest: Any) -> Any:
+    """Resume, expect a refusal, and check that neither store nor directory changed."""
+    before = stored_of(project), read_tree(project / "out", times=True)
+    with pytest.raises(error) as caught:
+        resume(project, definition, **rest)
+    after = stored_of(project), read_tree(project / "out", times=True)
+    before[0].pop("leases"), after[0].pop("leases")  # who asks takes the lease, whatever is said then
+    assert after == before
+    return caught.value

@@ -4,9 +4,7 @@ import json
 import multiprocessing
 import shutil
 import sys
-import textwrap
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,12 +23,12 @@ from tests.runtime.graphs import (
     loop_graph,
     workflow,
 )
-from tests.runtime.recorded import AUTO, header_of, last, read_tree, resume, run, stored_of
+from tests.runtime.recorded import AUTO, fail_in, header_of, last, refused, resume, run
 from verdog_objects.errors import Busy, Corrupt, NotRestorable
 from verdog_repo.repository import Repository
 from verdog_runtime.declarations import NodeDefinition, Python, Success
 from verdog_runtime.interpreter import CheckpointPolicy, Dispatcher
-from verdog_runtime.refusals import AlreadySucceeded, Incompatible, NothingToResume, WorkflowMismatch
+from verdog_runtime.refusals import AlreadySucceeded, NothingToResume, WorkflowMismatch
 from verdog_runtime.runs import IntegrityError, RunActive, RunStoreError
 
 
@@ -39,44 +37,12 @@ class Other:
     n: int = 0
 
 
-@pytest.fixture
-def clean_imports() -> Iterator[None]:
-    """Forget what a test imported from its project."""
-    modules, path = dict(sys.modules), list(sys.path)
-    yield
-    for name in set(sys.modules) - set(modules):
-        del sys.modules[name]
-    sys.path[:] = path
-
-
-def fail_in(visit: int) -> Any:
-    """A body that fails in its `visit`-th visit, every time it gets there."""
-
-    def work(value: Any, state: Count, context: Any, /) -> Success[Any, Count]:
-        if state.n == visit - 1:
-            raise ValueError("boom")
-        return count_visits(value, state, context)
-
-    return work
-
-
 def failed(project: Path, visit: int = 3) -> Any:
     """Leave a run that failed in a visit of the loop."""
     definition = workflow(loop_graph(fail_in(visit)))
     with pytest.raises(ValueError, match="boom"):
         run(project, definition, 3)
     return definition
-
-
-def refused(project: Path, definition: Any, error: type[Exception], **rest: Any) -> Any:
-    """Resume, expect a refusal, and check that neither store nor directory changed."""
-    before = stored_of(project), read_tree(project / "out", times=True)
-    with pytest.raises(error) as caught:
-        resume(project, definition, **rest)
-    after = stored_of(project), read_tree(project / "out", times=True)
-    before[0].pop("leases"), after[0].pop("leases")  # who asks takes the lease, whatever is said then
-    assert after == before
-    return caught.value
 
 
 # The run.
@@ -298,98 +264,6 @@ def test_a_graph_without_the_chosen_edge(project: Path) -> None:
     edges = [replace(each, id="other") if each.id == "tick__work" else each for each in loop.edges]
     error = refused(project, workflow(graph(*edges, nodes=loop.nodes, features=(LEFT,))), ValueError)
     assert "tick__work" in str(error)
-
-
-SOURCE = """
-from dataclasses import dataclass
-from verdog_runtime.declarations import *
-from demo.flow.helper import LIMIT
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
-    n: int = 0
-
-NODE = NodeDefinition(id="work", name="Work", operation=Python(), state_type=State)
-
-def work(value, state, context, /):
-    if value < LIMIT:
-        raise ValueError("boom")
-    return Success(output=value, state=state)
-
-def edge(source, target, body=None):
-    visit = None if body is None else VisitDefinition(implementation=body)
-    return EdgeDefinition(id=f"{source}__{target}", source=source, target=target, visit=visit)
-
-def definition():
-    ports = {name: PortDefinition(id=name) for name in ("enter", "exit", "failure")}
-    return SubroutineDefinition(graph=GraphDefinition(
-        id="demo.flow.main", params_type=object, nodes=(NODE,),
-        edges=(edge("enter", "work", work), edge("work", "exit")), **ports))
-"""
-
-
-@pytest.fixture
-def authored(project: Path, clean_imports: None) -> Any:
-    """A failed run of a project with code in `src`, and its workflow."""
-    place = project / "src/demo/flow"
-    (place / "subroutines").mkdir(parents=True)
-    (place / "helper.py").write_text("LIMIT = 10\n")
-    (place / "unused.py").write_text("")
-    (place / "subroutines/main.py").write_text(textwrap.dedent(SOURCE))
-    plain = workflow(line_graph())
-    entry = replace(
-        plain.entry,
-        definition_id="demo.flow.main",
-        definition_module="demo.flow.subroutines.main",
-        params_types={(".", "demo.flow.main"): object},
-    )
-    definition = replace(plain, id="demo.flow.main", entry=entry)
-    with pytest.raises(ValueError, match="boom"):
-        run(project, definition, 5)
-    return definition
-
-
-def test_every_changed_file_is_named_with_both_hashes(project: Path, authored: Any) -> None:
-    place = project / "src/demo/flow"
-    (place / "helper.py").write_text("LIMIT = 1\n")
-    (place / "subroutines/main.py").write_text(SOURCE.replace('id="work"', 'id="labour"'))
-    (place / "unused.py").unlink()
-    (place / "added.py").write_text("")
-    error = refused(project, authored, Incompatible)
-    assert error.code == "run.incompatible"
-    added, helper, main, unused = error.differences
-    assert added.startswith("src/demo/flow/added.py is new; it is ")
-    assert unused.startswith("src/demo/flow/unused.py is gone; it was ")
-    for line, name in ((helper, "helper.py"), (main, "subroutines/main.py")):
-        before, _, now = line.removeprefix(f"src/demo/flow/{name} changed from ").partition(" to ")
-        assert len(before) == len(now) == 12
-        assert before != now
-    assert all(f"\n  {line}" in str(error) for line in error.differences)
-
-
-def test_changed_code_goes_on_when_that_is_allowed_and_is_remembered(project: Path, authored: Any) -> None:
-    (project / "src/demo/flow/helper.py").write_text("LIMIT = 1\n")
-    for name in [name for name in sys.modules if name.startswith("demo")]:
-        del sys.modules[name]
-    assert resume(project, authored, allow_changed_code=True).output == 5
-    (difference,) = header_of(project).changed_code
-    assert difference.startswith("src/demo/flow/helper.py changed from ")
-
-
-def test_a_node_renamed_in_allowed_code_is_still_refused(project: Path, authored: Any) -> None:
-    text = SOURCE.replace('id="work"', 'id="labour"').replace('"work"', '"labour"')
-    (project / "src/demo/flow/subroutines/main.py").write_text(text)
-    for name in [name for name in sys.modules if name.startswith("demo")]:
-        del sys.modules[name]
-    error = refused(project, authored, ValueError, allow_changed_code=True)
-    assert "enter__work" in str(error)
-
-
-def test_byte_code_and_files_outside_the_code_do_not_matter(project: Path, authored: Any) -> None:
-    (project / "src/demo/flow/helper.pyc").write_bytes(b"x")
-    (project / "README.md").write_text("x")
-    with pytest.raises(ValueError, match="boom"):
-        resume(project, authored)
 
 
 # Others at work.
