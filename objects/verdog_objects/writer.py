@@ -21,8 +21,8 @@ ROW_LIMIT_BYTES = 4096
 FINAL_LIMIT_BYTES = 1 << 20
 """A change whose rows are larger in total puts them ahead of its final transaction."""
 
-AHEAD_LIMIT_BYTES = 4 << 20
-AHEAD_LIMIT_S = 0.02
+AHEAD_LIMIT_BYTES = 2 << 20
+AHEAD_LIMIT_S = 0.01
 """What one transaction ahead of the final one inserts at most, and for how long."""
 
 PACKS_NAME = "packs"
@@ -182,9 +182,7 @@ class SqliteWriter:
             return True
         gone = self._found - objecttable.find_stored(connection, self._found).keys()
         if gone:
-            raise Conflict(
-                f"object {format_oid(min(gone))} was deleted meanwhile",
-            )
+            raise Conflict(f"object {format_oid(min(gone))} was deleted meanwhile")
         self._deletions = deletions
         return False
 
