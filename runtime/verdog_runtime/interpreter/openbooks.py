@@ -69,12 +69,14 @@ class Continuation:
         artifacts: the artifact tree of the last checkpoint, or None at the beginning.
         signatures: what is known of the recorded files on disk.
         resumed_from: the checkpoint whose state goes on, if it is not the latest.
+        parent: where a run that begins came from.
     """
 
     registry: Registry
     artifacts: Oid | None = None
     signatures: Signatures | None = None
     resumed_from: int | None = None
+    parent: Lineage | None = None
 
 
 @contextmanager
@@ -112,7 +114,7 @@ def open_new_books(
                 failed = replace(header, status=RunStatus.FAILED, error=describe_error(error))
                 repository.update_header(new.run, lease, failed)
                 raise
-            continuation = Continuation(registry=registry)
+            continuation = Continuation(registry=registry, parent=new.parent)
             opening = Opening(
                 repository=repository, lease=lease, header=header, output=output, operation=operation.id
             )
@@ -179,6 +181,7 @@ def _make_recorder(
         observer=settings.observer,
         now=settings.now,
         resumed_from=continuation.resumed_from,
+        parent=continuation.parent,
     )
 
 

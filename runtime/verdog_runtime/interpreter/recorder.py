@@ -8,6 +8,7 @@ from verdog_objects.oid import Oid
 from verdog_objects.store import Writer
 from verdog_repo.draft import CheckpointDraft
 from verdog_repo.lease import Lease
+from verdog_repo.lineage import Lineage
 from verdog_repo.names import OperationId, format_commit_id
 from verdog_repo.record import CheckpointKind
 from verdog_repo.repository import Repository
@@ -47,6 +48,7 @@ class Recorder:
         required: a checkpoint that cannot be restored fails the run.
         now: the time as RFC 3339 text in UTC.
         resumed_from: the checkpoint whose state goes on, for the next record, where it is not the latest.
+        parent: where the run came from, for its first record.
         nodes: the manifest nodes used last.
     """
 
@@ -62,6 +64,7 @@ class Recorder:
     observer: Observer
     now: Callable[[], str]
     resumed_from: int | None = None
+    parent: Lineage | None = None
     nodes: NodeCache = field(default_factory=NodeCache)
 
     def record(self, command: Record, machine: Machine) -> None:
@@ -99,9 +102,10 @@ class Recorder:
                 files_added=artifacts.files,
                 bytes_added=artifacts.size_bytes,
                 resumed_from=self.resumed_from,
+                parent=self.parent,
             )
             checkpoint = self.repository.commit(writer, self.lease, draft)
-        self.resumed_from = None
+        self.resumed_from = self.parent = None
         self.log.append(checkpoint)
         self.observer.checkpoint_written(
             CheckpointNotice(
