@@ -1,7 +1,6 @@
 """Connections to the database file: one for each thread of each process, and none that crosses a fork."""
 
 import contextlib
-import ctypes
 import os
 import threading
 import time
@@ -172,6 +171,8 @@ class Connections:
 
     def _leave_parent(self) -> None:
         """Forget the connections of the process this one was forked from: closing would touch its locks."""
+        import ctypes  # only after a fork: it takes milliseconds
+
         for _, connection in self._opened:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
         self._reset()

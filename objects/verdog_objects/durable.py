@@ -4,9 +4,8 @@ Every operation goes through one replaceable `Disk`, so that a test can stop it 
 """
 
 import contextlib
-import ctypes
+import functools
 import os
-import secrets
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
@@ -110,7 +109,7 @@ def write_file(path: Path, data: bytes, mode: int = FILE_MODE) -> None:
 
     Durability: after the call returned, the new content; before, the old content or the new, never a part.
     """
-    temporary = path.with_name(f".{path.name[:200]}.{secrets.token_hex(8)}.tmp")
+    temporary = path.with_name(f".{path.name[:200]}.{os.urandom(8).hex()}.tmp")
     disk = _SWITCH.disk
     with translated(path):
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
@@ -238,37 +237,40 @@ def remove_directory(path: Path) -> None:
 
 def start_writeback(fd: int, offset: int, size_bytes: int) -> None:
     """Ask the system to begin to write a range to the disk. A hint: it promises nothing."""
-    if _SYNC_FILE_RANGE is not None:
-        _SYNC_FILE_RANGE(fd, offset, size_bytes, _SYNC_FILE_RANGE_WRITE)
+    function = _find_function("sync_file_range")
+    if function is not None:
+        function(fd, offset, size_bytes, _SYNC_FILE_RANGE_WRITE)
 
 
 _SYNC_FILE_RANGE_WRITE = 2
 
 
-_CType = type[ctypes.c_int] | type[ctypes.c_uint] | type[ctypes.c_int64]
-
-
-def _find_function(name: str, argument_types: Sequence[_CType]) -> Callable[..., int] | None:
+@functools.cache
+def _find_function(name: str) -> Callable[..., int] | None:
     """Return a function of the C library that Python does not offer, where the system has it."""
+    import ctypes  # it takes milliseconds, and most commands sync nothing
+
+    number = ctypes.c_int
+    arguments = {
+        "syncfs": [number],
+        "sync_file_range": [number, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint],
+    }
     try:
         function = ctypes.CDLL(None, use_errno=True)[name]
     except (AttributeError, OSError):
         return None
-    function.argtypes = list(argument_types)
-    function.restype = ctypes.c_int
+    function.argtypes = arguments[name]
+    function.restype = number
     return function
 
 
-_SYNCFS = _find_function("syncfs", [ctypes.c_int])
-_SYNC_FILE_RANGE = _find_function(
-    "sync_file_range", [ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint]
-)
-
-
 def _syncfs(fd: int) -> None:
-    if _SYNCFS is None:
+    function = _find_function("syncfs")
+    if function is None:
         os.sync()
-    elif _SYNCFS(fd) != 0:
+    elif function(fd) != 0:
+        import ctypes
+
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
 

@@ -9,7 +9,6 @@ import errno
 import fcntl
 import json
 import os
-import socket
 import stat
 import time
 from dataclasses import asdict, dataclass
@@ -175,7 +174,7 @@ def _is_current(path: Path, fd: int) -> bool:
 def _write_owner(fd: int, text: str) -> None:
     record = Owner(
         pid=os.getpid(),
-        host=socket.gethostname(),
+        host=os.uname().nodename,
         boot=read_boot_id(),
         since_ns=time.time_ns(),
         text=text,

@@ -7,7 +7,6 @@ writer that was stopped, and the next writer cuts them off.
 import contextlib
 import fcntl
 import os
-import secrets
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +30,7 @@ _OPEN_PACKS = 64
 
 def new_name() -> str:
     """Return a name for a new pack."""
-    return secrets.token_hex(8)
+    return os.urandom(8).hex()
 
 
 def pack_path(directory: Path, name: str) -> Path:

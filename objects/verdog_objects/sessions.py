@@ -1,7 +1,7 @@
 """Sessions: what protects objects that were stored ahead of the change that will refer to them."""
 
 import contextlib
-import secrets
+import os
 import time
 from pathlib import Path
 from typing import Self, cast
@@ -31,7 +31,7 @@ class Session:
         Durability: the row, once the call returned.
         """
         durable.make_directory(directory)
-        name = secrets.token_hex(8)
+        name = os.urandom(8).hex()
         lock = locking.acquire(directory / name, owner="objects stored ahead of a change")
         try:
             with connections.transaction() as connection:

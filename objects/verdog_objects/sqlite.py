@@ -1,7 +1,6 @@
 """The store on disk: one SQLite database beside a directory of packs."""
 
 import os
-import uuid as uuids
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -271,18 +270,18 @@ def _has_pending_wal(path: Path) -> bool:
 
 
 def _create_database(path: Path, tables: Sequence[Table]) -> None:
-    temporary = path.with_name(f".{path.name}.{uuids.uuid4().hex}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.urandom(16).hex()}.tmp")
     with durable.translated(temporary):
         os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, durable.FILE_MODE))
     try:
         with Port(temporary):
             connection = open_database(temporary, Access.WRITE)
             try:
-                schema.create_schema(connection, tables, uuids.uuid4().hex)
+                schema.create_schema(connection, tables, os.urandom(16).hex())
             finally:
                 connection.close()
         durable.sync_path(temporary)
         durable.publish(temporary, path)
     finally:
-        for suffix in ("", "-wal", "-shm", "-journal"):
-            temporary.with_name(temporary.name + suffix).unlink(missing_ok=True)
+        for leftover in path.parent.glob(f"{temporary.name}*"):
+            durable.unlink(leftover)

@@ -32,7 +32,8 @@ STATEMENTS = {
     "steps__digest": "CREATE INDEX steps__digest ON steps (digest)",
     "steps__label__sequence": "CREATE INDEX steps__label__sequence ON steps (label, sequence)",
     "events": (
-        "CREATE TABLE events (number INTEGER NOT NULL PRIMARY KEY, run TEXT NOT NULL, seal BLOB NOT NULL) STRICT"
+        "CREATE TABLE events (number INTEGER NOT NULL PRIMARY KEY, run TEXT NOT NULL,"
+        " seal BLOB NOT NULL) STRICT"
     ),
     "events__run": "CREATE INDEX events__run ON events (run)",
     "marks": "CREATE TABLE marks (mark BLOB NOT NULL, PRIMARY KEY (mark)) STRICT, WITHOUT ROWID",
