@@ -50,6 +50,7 @@ class PackAppender:
         self._buffers: list[bytes] = []
         self._buffered = 0
         self._synced = committed
+        self._lost = False
 
     def append(self, data: bytes) -> int:
         """Add bytes and return where they start.
@@ -73,8 +74,14 @@ class PackAppender:
     def sync(self) -> None:
         """Make everything that was appended durable."""
         self._flush()
+        if self._lost:
+            raise Unavailable(f"pack {self.name} could not be synced before, so bytes of it may be lost")
         if self._synced < self.end:
+            self._lost = (
+                True  # after a sync that fails, the next one succeeds without having written anything
+            )
             durable.sync_file(self._fd)
+            self._lost = False
             self._synced = self.end
 
     def commit(self) -> None:

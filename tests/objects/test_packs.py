@@ -120,6 +120,20 @@ def test_a_full_disk_is_unavailable(directory: Path) -> None:
     pack.release()
 
 
+def test_a_sync_that_failed_is_not_believed_the_second_time(directory: Path) -> None:
+    class Failing(durable.Disk):
+        def fdatasync(self, fd: int) -> None:
+            raise OSError(5, "Input/output error")
+
+    pack = packs.create_pack(directory, "p")
+    pack.append(b"x")
+    with durable.replaced(Failing()), pytest.raises(Unavailable, match="Input/output"):
+        pack.sync()
+    with pytest.raises(Unavailable, match="may be lost"):
+        pack.sync()
+    pack.release()
+
+
 def test_a_missing_pack_is_told_from_one_that_cannot_be_read(directory: Path) -> None:
     reader = packs.PackReader(directory)
     with pytest.raises(FileNotFoundError):
