@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+
 from verdog_objects.capture import capture_tree
 from verdog_objects.content import iter_content
 from verdog_objects.errors import Corrupt
@@ -43,7 +44,7 @@ def test_a_missing_object_is_corrupt_and_names_the_file(tmp_path: Path) -> None:
     store = MemoryStore(())
     entry = record(tmp_path, store)[b"f"]
     store.delete_many([entry.oid])
-    with pytest.raises(Corrupt, match="f: object .* is missing") as caught:
+    with pytest.raises(Corrupt, match=r"f: object .* is missing") as caught:
         list(iter_content(store, b"f", entry))
     assert caught.value.paths == (b"f",)
 
