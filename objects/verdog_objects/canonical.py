@@ -14,6 +14,7 @@ MAX_DEPTH = 128
 """The deepest nesting of lists and dicts that a record may have."""
 
 _DIGITS = 512  # converted by Python at once: below every limit that int and str can be given
+_LARGE = 10**_DIGITS
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
 _SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
@@ -126,7 +127,7 @@ def _format_int(value: int) -> str:
 
     Cost: that of dividing, at half the digits each time.
     """
-    if -(10**_DIGITS) < value < 10**_DIGITS:
+    if -_LARGE < value < _LARGE:
         return int.__repr__(value)
     if value < 0:
         return "-" + _format_int(-value)
