@@ -50,17 +50,17 @@ class Visitor:
             `NodeVisited`, or `Failed` with an error that names project, graph, node, edge and directory.
         """
         before = None if isinstance(node, FeatureNodeDefinition) else frame.state.get(node)
-        place = self._open(frame, node.id)
+        try:
+            place = self._open(frame, node.id)
+        except Exception as error:
+            add_note(error, _describe_visit(frame, node, edge))
+            raise
         begun = time.perf_counter_ns()
         try:
             try:
                 output, candidate = self._call(frame, edge, node, place, before)
             except Exception as error:
-                add_note(
-                    error,
-                    f"visit: project={frame.project_path} graph={frame.plan.graph.id} node={node.id} "
-                    f"edge={edge.id} output={place.path}",
-                )
+                add_note(error, f"{_describe_visit(frame, node, edge)} output={place.path}")
                 self.events.node(frame, node.id, ExecutionStatus.FAILED, before)
                 self._close(place, "failed", begun)
                 return Failed(error=error)
@@ -139,6 +139,10 @@ class Visitor:
         self._trace.end(place.path, status, duration_ns / 1e9)
         self._observer.visit_finished(place.path, status, duration_ns / 1e9)
         return duration_ns
+
+
+def _describe_visit(frame: Frame, node: Node, edge: EdgeDefinition) -> str:
+    return f"visit: project={frame.project_path} graph={frame.plan.graph.id} node={node.id} edge={edge.id}"
 
 
 def _format_end(error: BaseException) -> str:
