@@ -43,11 +43,18 @@ class Nursery:
             env=environment,
         )
 
-    def live(self, command: str, run: str, turns: int, kill_after_s: float | None = None) -> Life:
-        """Run or resume a run, and kill the process after a time unless it ended before."""
+    def live(self, command: str, run: str, number: int, kill_after_s: float | None = None) -> Life:
+        """Do something with a run, and kill the process that does it after a time if it still lives.
+
+        Args:
+            command: `run`, `resume`, or `fork`, which makes a run of its own.
+            run: the run.
+            number: of turns, for `run`; of the checkpoint, for `fork`.
+            kill_after_s: None to let it live.
+        """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([command, run, turns, kill_after_s]) + "\n")
+        self._process.stdin.write(json.dumps([command, run, number, kill_after_s]) + "\n")
         self._process.stdin.flush()
         killed, status = json.loads(self._process.stdout.readline())
         return Life(killed=killed, status=status)
@@ -63,13 +70,13 @@ class Nursery:
 
 def _serve(project: Path) -> None:
     for line in sys.stdin:
-        command, run, turns, kill_after_s = json.loads(line)
+        command, run, number, kill_after_s = json.loads(line)
         read_end, write_end = os.pipe()
         child = os.fork()
         if child == 0:
             os.close(read_end)
             try:
-                status = _live(project, command, run, turns)
+                status = _live(project, command, run, number)
             except BaseException as error:
                 status = f"{type(error).__name__}: {error}"
             os.write(write_end, status.encode())
@@ -84,20 +91,23 @@ def _serve(project: Path) -> None:
         print(json.dumps([not status, status]), flush=True)
 
 
-def _live(project: Path, command: str, run: str, turns: int) -> str:
+def _live(project: Path, command: str, run: str, number: int) -> str:
     from verdog_repo.names import RunId
     from verdog_repo.repository import Repository
     from verdog_runtime.interpreter.observer import SilentObserver
-    from verdog_runtime.lifecycle import Conduct, resume_recorded, run_workflow
+    from verdog_runtime.lifecycle import Conduct, fork_recorded, resume_recorded, run_workflow
     from verdog_runtime.sources import load_workflow
 
     conduct = Conduct(observer=SilentObserver())
     if command == "run":
         loaded = load_workflow("flow.py", cwd=project, project=project)
-        arguments = ["--input.value", str(turns)]
+        arguments = ["--input.value", str(number)]
         return run_workflow(loaded, arguments, conduct, output_dir=project / run, run_id=run).status
     with Repository.open(project) as repository:
-        return resume_recorded(repository, RunId(run), conduct).status
+        if command == "resume":
+            return resume_recorded(repository, RunId(run), conduct).status
+        point = repository.checkpoint_at(RunId(run), number)
+        return fork_recorded(repository, point, conduct, sessions="fresh").status
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ import itertools
 import json
 import os
 import random
+import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +20,9 @@ from verdog_objects.verify import verify_tree
 from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.fsck import check
 from verdog_repo.names import RunId, format_commit_id
+from verdog_repo.record import CheckpointKind
 from verdog_repo.repository import Repository
+from verdog_repo.runs import RunStatus
 from verdog_runtime.values import decode_neutral
 from verdog_runtime.values.document import describe_neutral
 
@@ -26,6 +30,8 @@ FLOW = """
 import hashlib
 import os
 import random
+import shutil
+import time
 from dataclasses import dataclass
 
 from verdog_runtime.authoring import Context, FeatureState, Success, Workflow
@@ -97,9 +103,10 @@ class Story:
 
 
 def read_history(repository: Repository, run: str) -> list[Checkpoint]:
-    """Return a run's checkpoints, oldest first."""
+    """Return a run's checkpoints and its ancestors', oldest first, without those that only say `fork`."""
     tip = repository.tip(RunId(run))
-    return list(reversed(repository.history(RunId(run), limit=tip.sequence))) if tip is not None else []
+    found = repository.history(RunId(run), limit=tip.generation) if tip is not None else []
+    return [each for each in reversed(found) if each.kind is not CheckpointKind.FORK]
 
 
 def tell_story(repository: Repository, run: str) -> Story:
@@ -146,6 +153,8 @@ class Ordeal:
         while True:
             before = self._work_done(run)
             self._seen = len(self._side_log())
+            if before and self._chance.random() < 0.15:
+                shutil.rmtree(self._project / run, ignore_errors=True)  # the store has all that counts
             life = self._nursery.live(command, run, self._turns, self._moment() if killed < kills else None)
             killed += life.killed
             self._check_store(run)
@@ -214,10 +223,15 @@ def nursery(flow_project: Path) -> Iterator[Nursery]:
         yield nursery
 
 
-def kill_and_compare(project: Path, nursery: Nursery, *, turns: int, kills: int) -> None:
+def choose_seed() -> int:
+    """Return a seed that pytest prints when the test fails; give it back as VERDOG_KILL_SEED."""
     seed = int(os.environ.get("VERDOG_KILL_SEED", random.randrange(1 << 32)))
     print(f"VERDOG_KILL_SEED={seed}")
-    ordeal = Ordeal(project, nursery, turns, random.Random(seed))
+    return seed
+
+
+def kill_and_compare(project: Path, nursery: Nursery, *, turns: int, kills: int) -> None:
+    ordeal = Ordeal(project, nursery, turns, random.Random(choose_seed()))
     ended: list[str] = []
     for number in itertools.count():
         if ended and not kills:
@@ -238,6 +252,7 @@ def kill_and_compare(project: Path, nursery: Nursery, *, turns: int, kills: int)
             artifacts = repository.record(tip).artifacts if tip is not None else None
             assert artifacts is not None
             assert verify_tree(repository.store, artifacts, project / run) == []
+        assert not list(project.glob(".verdog-partial-*"))
         assert check(repository, read_data=True) == []
 
 
@@ -248,3 +263,32 @@ def test_a_run_killed_five_times_ends_like_an_undisturbed_one(flow_project: Path
 @pytest.mark.slow
 def test_runs_killed_fifty_times_end_like_undisturbed_ones(flow_project: Path, nursery: Nursery) -> None:
     kill_and_compare(flow_project, nursery, turns=60, kills=50)
+
+
+@pytest.mark.parametrize("forks", [3, pytest.param(30, marks=pytest.mark.slow)])
+def test_a_killed_fork_is_absent_or_goes_on_like_its_source(
+    flow_project: Path, nursery: Nursery, forks: int
+) -> None:
+    turns, whole_s = 8, 0.0
+    chance = random.Random(choose_seed())
+    assert nursery.live("run", "source", turns) == Life(killed=False, status="succeeded")
+    with Repository.open(flow_project, read_only=True) as repository:
+        expected = tell_story(repository, "source")
+        source = repository.tip(RunId("source"))
+    known = {"source"}
+    for kill in range(forks + 1):
+        begun = time.monotonic()
+        kill_after_s = chance.uniform(0, whole_s) if kill else None
+        nursery.live("fork", "source", chance.randrange(1, 2 * turns), kill_after_s)
+        whole_s = whole_s if kill else time.monotonic() - begun
+        with Repository.open(flow_project, read_only=True) as repository:
+            assert check(repository) == []
+            assert repository.tip(RunId("source")) == source
+            (*made,) = {listing.header.run for listing in repository.runs()} - known
+            started = [run for run in made if repository.header(run).status is not RunStatus.SUCCEEDED]
+        known.update(made)
+        for run in started:
+            assert nursery.live("resume", run, 0) == Life(killed=False, status="succeeded")
+        with Repository.open(flow_project, read_only=True) as repository:
+            assert [tell_story(repository, run) for run in made] == [expected] * len(made)
+    print(f"forks that were made: {len(known) - 1} of {forks + 1}")
