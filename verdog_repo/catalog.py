@@ -1,28 +1,36 @@
 """The catalog: a store together with the readers of its tables."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from verdog_objects.errors import Corrupt
 from verdog_objects.oid import Kind, Oid
 from verdog_objects.store import ObjectStore
-from verdog_repo.checkpoint import Checkpoint, derive_checkpoint
+from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.index import Index
 from verdog_repo.names import RunId, format_commit_id
-from verdog_repo.record import CheckpointRecord, decode_record
 from verdog_repo.refs import name_run_ref, read_ref
 from verdog_repo.runtable import RunTable
+
+if TYPE_CHECKING:
+    from verdog_repo.record import CheckpointRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """A store, its runs and its checkpoints."""
+    """A store, its runs and its checkpoints.
+
+    What only some calls need is imported by them: listing a history decodes no record.
+    """
 
     store: ObjectStore
     runs: RunTable
     index: Index
 
-    def record(self, checkpoint: Checkpoint) -> CheckpointRecord:
+    def record(self, checkpoint: Checkpoint) -> "CheckpointRecord":
         """Return everything a checkpoint says."""
+        from verdog_repo.record import decode_record
+
         return decode_record(self.store.get(Kind.RECORD, checkpoint.record))
 
     def tip(self, run: RunId) -> Checkpoint | None:
@@ -47,6 +55,9 @@ class Catalog:
         Raises:
             Corrupt: record, parent and time do not make the commit's id.
         """
+        from verdog_repo.derive import derive_checkpoint
+        from verdog_repo.record import decode_record
+
         payload = self.store.get(Kind.RECORD, checkpoint.record)
         parent = self.index.parent(checkpoint)
         derived, raw = derive_checkpoint(decode_record(payload), Oid(checkpoint.record), payload, parent)

@@ -1,4 +1,4 @@
-"""A checkpoint as the index knows it: every column derived from the record and the parent."""
+"""A checkpoint as the index knows it."""
 
 from dataclasses import dataclass
 from typing import Final, cast
@@ -6,10 +6,9 @@ from typing import Final, cast
 from verdog_objects.errors import Corrupt
 from verdog_objects.oid import Oid
 from verdog_objects.store import Row
-from verdog_repo.commitbytes import derive_commit, format_place
-from verdog_repo.instants import MICROSECONDS, format_instant, parse_instant
+from verdog_repo.instants import format_instant
+from verdog_repo.kinds import CheckpointKind
 from verdog_repo.names import CommitId, RunId
-from verdog_repo.record import CheckpointKind, CheckpointRecord
 
 RESTORABLE: Final = 1
 BRANCHABLE: Final = 2
@@ -84,49 +83,6 @@ class Checkpoint:
     def created_at(self) -> str:
         """When it was made, as RFC 3339 text in UTC."""
         return format_instant(self.created_us)
-
-
-def derive_checkpoint(
-    record: CheckpointRecord, record_oid: Oid, payload: bytes, parent: Checkpoint | None
-) -> tuple[Checkpoint, bytes]:
-    """Return the checkpoint that a record makes after its parent, and the bytes of its commit."""
-    created_us = parse_instant(record.created_at)
-    committed_s = max(0, created_us // MICROSECONDS)
-    if parent is not None:
-        committed_s = max(committed_s, parent.committed_s)
-    commit, raw = derive_commit(record, payload, parent.commit if parent else None, committed_s)
-    completed, following = record.completed, record.next
-    checkpoint = Checkpoint(
-        run=record.run,
-        sequence=record.sequence,
-        commit=commit,
-        parent=parent.commit if parent else None,
-        generation=parent.generation + 1 if parent else 1,
-        record=record_oid,
-        committed_s=committed_s,
-        kind=record.kind,
-        flags=compute_flags(record),
-        place=format_place(completed) if completed else None,
-        visit=completed.visit if completed else None,
-        next_place=format_place(following) if following else None,
-        next_visit=following.visit if following else None,
-        resumed_from=record.resumed_from,
-        created_us=created_us,
-        duration_ns=record.duration_ns,
-        files_added=record.files_added,
-        bytes_added=record.bytes_added,
-    )
-    return checkpoint, raw
-
-
-def compute_flags(record: CheckpointRecord) -> int:
-    """Return what can be done with a checkpoint, as one integer."""
-    return (
-        record.restorable * RESTORABLE
-        | record.branchable * BRANCHABLE
-        | record.fork_fresh * FORK_FRESH
-        | record.swept * SWEPT
-    )
 
 
 def encode_row(checkpoint: Checkpoint, number: int) -> Row:

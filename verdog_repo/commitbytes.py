@@ -4,7 +4,8 @@ import hashlib
 from typing import Final
 
 from verdog_repo.names import CommitId
-from verdog_repo.record import Boundary, CheckpointRecord
+from verdog_repo.places import format_place
+from verdog_repo.record import CheckpointRecord
 
 RECORD_NAME: Final = "checkpoint.json"
 """The one file in the tree of a commit."""
@@ -61,31 +62,3 @@ def format_subject(record: CheckpointRecord) -> str:
         before = record.kind.value
     after = format_place(record.next) if record.next is not None else "end"
     return f"{before} -> {after}"
-
-
-def format_place(boundary: Boundary) -> str:
-    """Return the node with the calls that lead to it, as `call#1/child`, on one line.
-
-    Characters of a node's id that mean something in a revision, or cannot be seen, are percent-encoded.
-    """
-    node = escape_node(boundary.node)
-    if not boundary.call_path:
-        return node
-    return f"{_escape(boundary.call_path, '#/')}/{node}"
-
-
-def escape_node(node: str) -> str:
-    """Return a node's id as it is written in a revision."""
-    return _escape(node, "")
-
-
-def _escape(text: str, also: str) -> str:
-    if text.isascii() and text.isidentifier():
-        return text
-    return "".join(_escape_character(character, also) for character in text)
-
-
-def _escape_character(character: str, also: str) -> str:
-    if character in also or character in "._-" or (character.isprintable() and character.isalnum()):
-        return character
-    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))

@@ -9,7 +9,8 @@ from verdog_objects.manifest import key_path
 from verdog_objects.oid import Kind, Oid, format_oid
 from verdog_objects.store import PAGE_ROWS, Query
 from verdog_repo.catalog import Catalog
-from verdog_repo.checkpoint import Checkpoint, derive_checkpoint, encode_row
+from verdog_repo.checkpoint import Checkpoint, encode_row
+from verdog_repo.derive import derive_checkpoint
 from verdog_repo.names import CommitId, RunId, format_commit_id
 from verdog_repo.operations import read_operations
 from verdog_repo.record import CheckpointRecord, decode_record

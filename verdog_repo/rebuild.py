@@ -3,7 +3,8 @@
 from verdog_objects.errors import Corrupt, NotFound
 from verdog_objects.oid import Kind, Oid, format_oid
 from verdog_objects.store import ObjectReader
-from verdog_repo.checkpoint import Checkpoint, derive_checkpoint
+from verdog_repo.checkpoint import Checkpoint
+from verdog_repo.derive import derive_checkpoint
 from verdog_repo.record import decode_record
 
 

@@ -1,7 +1,6 @@
 """The checkpoint record: everything a checkpoint says, as canonical JSON."""
 
 from dataclasses import dataclass, field
-from enum import StrEnum, unique
 from typing import Final
 
 from verdog_objects.canonical import Json, decode_json, encode_json
@@ -9,22 +8,11 @@ from verdog_objects.errors import Corrupt, FormatUnsupported
 from verdog_objects.oid import Oid, format_oid
 from verdog_repo.fields import Fields, format_optional
 from verdog_repo.instants import parse_instant
+from verdog_repo.kinds import CheckpointKind
 from verdog_repo.lineage import Lineage, lineage_from_json, lineage_to_json
 from verdog_repo.names import OperationId, RunId, parse_operation_id, parse_run_id
 
 RECORD_FORMAT: Final = 1
-
-
-@unique
-class CheckpointKind(StrEnum):
-    """What happened just before a checkpoint."""
-
-    ENTRY = "entry"
-    NODE = "node"
-    CHILD_START = "child-start"
-    CHILD_RETURN = "child-return"
-    TERMINAL = "terminal"
-    FORK = "fork"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,27 +1,29 @@
 """The repository: the front door to a project's runs and their checkpoints."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
-from verdog_objects import durable
 from verdog_objects.errors import NotFound
 from verdog_objects.store import ObjectStore, Writer
-from verdog_repo import transaction
 from verdog_repo.catalog import Catalog, open_catalog
 from verdog_repo.checkpoint import Checkpoint
-from verdog_repo.draft import CheckpointDraft
-from verdog_repo.fork import Rebased, fork
 from verdog_repo.history import list_children, read_page
-from verdog_repo.lease import Lease, is_leased, take_lease
-from verdog_repo.listing import RunListing, iter_runs
-from verdog_repo.marks import Marks
 from verdog_repo.names import CommitId, RunId
-from verdog_repo.operations import OperationDraft
-from verdog_repo.record import CheckpointRecord
 from verdog_repo.resolve import Resolver, Revision, RevisionRange
-from verdog_repo.runs import RunHeader
 from verdog_repo.tables import TABLES
+
+if TYPE_CHECKING:
+    from verdog_repo.draft import CheckpointDraft
+    from verdog_repo.fork import Rebased
+    from verdog_repo.lease import Lease
+    from verdog_repo.listing import RunListing
+    from verdog_repo.marks import Marks
+    from verdog_repo.operations import OperationDraft
+    from verdog_repo.record import CheckpointRecord
+    from verdog_repo.runs import RunHeader
 
 CONTROL_DIRECTORY: Final = ".verdog"
 
@@ -30,12 +32,12 @@ class Repository:
     """The runs of one project.
 
     Every method may be called from any thread. What it returns does not change; call again to see changes.
+    Each method imports what only it needs: a command that reads a history does not load what commits.
 
     Attributes:
         project: the project's directory.
         store: the objects and tables below.
         catalog: the same with readers of the tables, for functions of this package.
-        marks: tags and labels.
         locks: the directory of the leases' locks, or None for a store in memory without any.
     """
 
@@ -44,7 +46,13 @@ class Repository:
         self.store = store
         self.locks = locks
         self.catalog: Catalog = open_catalog(store)
-        self.marks = Marks(self.catalog)
+
+    @property
+    def marks(self) -> Marks:
+        """Tags and labels."""
+        from verdog_repo.marks import Marks
+
+        return Marks(self.catalog)
 
     @classmethod
     def create(cls, project: Path) -> Self:
@@ -52,6 +60,7 @@ class Repository:
 
         Durability: an empty store is durable when the call returned.
         """
+        from verdog_objects import durable
         from verdog_objects.sqlite import create_store
 
         control = project / CONTROL_DIRECTORY
@@ -87,6 +96,8 @@ class Repository:
         Raises:
             InvalidInput: the id is already used in the project.
         """
+        from verdog_repo import transaction
+
         transaction.create_run(self.catalog, header, operation)
 
     def has_run(self, run: str) -> bool:
@@ -105,6 +116,8 @@ class Repository:
         Raises:
             Conflict: the header was changed meanwhile, or the lease taken over.
         """
+        from verdog_repo import transaction
+
         transaction.update_header(self.catalog, run, lease, header, operation)
 
     def lease(self, run: RunId, *, owner: str = "") -> Lease:
@@ -117,10 +130,14 @@ class Repository:
         Raises:
             Busy: another process holds it.
         """
+        from verdog_repo.lease import take_lease
+
         return take_lease(self.store, self.locks, self.catalog.runs.get(run), owner)
 
     def is_active(self, run: RunId) -> bool:
         """Return whether a process holds the lease of a run at this moment."""
+        from verdog_repo.lease import is_leased
+
         return is_leased(self.locks, run)
 
     def commit(
@@ -140,6 +157,8 @@ class Repository:
 
         Durability: all of it when the call returned, none of it before.
         """
+        from verdog_repo import transaction
+
         return transaction.commit(self.catalog, writer, lease, draft, header)
 
     def tip(self, run: RunId) -> Checkpoint | None:
@@ -204,12 +223,16 @@ class Repository:
         rebased: Rebased | None = None,
     ) -> Checkpoint:
         """Make a new run whose checkpoint 1 (kind `fork`) follows a checkpoint of another run: see `fork`."""
+        from verdog_repo.fork import fork
+
         return fork(
             self.catalog, source, header, clear_sessions=clear_sessions, operation=operation, rebased=rebased
         )
 
     def runs(self) -> list[RunListing]:
         """Return every run, newest first."""
+        from verdog_repo.listing import iter_runs
+
         found = iter_runs(self.catalog, self.project, self.locks)
         return sorted(found, key=lambda each: each.number, reverse=True)
 

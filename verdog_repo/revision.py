@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from verdog_objects.errors import InvalidInput
-from verdog_repo.commitbytes import escape_node
+from verdog_repo.places import escape_node
 
 
 @dataclass(frozen=True, slots=True)

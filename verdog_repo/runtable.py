@@ -1,14 +1,16 @@
 """The runs table: which runs there are, their numbers and the objects of their headers."""
 
 from collections.abc import Iterator
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from verdog_objects.errors import Corrupt, NotFound
 from verdog_objects.oid import Kind, Oid, format_oid
 from verdog_objects.store import PAGE_ROWS, Guard, ObjectStore, PutRow, Query, Row
 from verdog_repo.names import CommitId, RunId
-from verdog_repo.runs import RunHeader, decode_header
 from verdog_repo.tables import RUN_NUMBERS, RUNS
+
+if TYPE_CHECKING:
+    from verdog_repo.runs import RunHeader
 
 FIRST_BEYOND = "\U0010ffff"
 """A text that sorts behind every name with the same beginning."""
@@ -96,13 +98,17 @@ class RunTable:
                 return
             after = page[-1].run + "\0"
 
-    def header(self, row: RunRow) -> RunHeader:
+    def header(self, row: RunRow) -> "RunHeader":
         """Return the header of a run."""
+        from verdog_repo.runs import decode_header
+
         header = decode_header(self._store.get(Kind.HEADER, row.header))
         return self._check(row, header)
 
-    def headers(self, page: list[RunRow]) -> list[RunHeader]:
+    def headers(self, page: list[RunRow]) -> "list[RunHeader]":
         """Return the headers of some runs. Raises `Corrupt` naming the first run whose header is gone."""
+        from verdog_repo.runs import decode_header
+
         found = self._store.get_many([row.header for row in page])
         headers: list[RunHeader] = []
         for row in page:
@@ -113,7 +119,7 @@ class RunTable:
         return headers
 
     @staticmethod
-    def _check(row: RunRow, header: RunHeader) -> RunHeader:
+    def _check(row: RunRow, header: "RunHeader") -> "RunHeader":
         if header.run != row.run:
             raise Corrupt(f"run {row.run}: its header is that of run {header.run}")
         return header

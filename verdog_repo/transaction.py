@@ -4,8 +4,9 @@ from verdog_objects.errors import Conflict, Corrupt, InvalidInput
 from verdog_objects.oid import Kind, Oid
 from verdog_objects.store import Guard, PutRow, Write, Writer
 from verdog_repo.catalog import Catalog
-from verdog_repo.checkpoint import Checkpoint, derive_checkpoint, encode_row
+from verdog_repo.checkpoint import Checkpoint, encode_row
 from verdog_repo.commitbytes import format_message
+from verdog_repo.derive import derive_checkpoint
 from verdog_repo.draft import CheckpointDraft, complete
 from verdog_repo.lease import Head, Lease
 from verdog_repo.names import CommitId, LabelName, OperationId, RunId, TagName, format_commit_id

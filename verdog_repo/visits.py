@@ -7,7 +7,7 @@ from verdog_objects.errors import NotFound
 from verdog_repo.catalog import Catalog
 from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.history import list_segments
-from verdog_repo.record import CheckpointKind
+from verdog_repo.kinds import CheckpointKind
 from verdog_repo.revision import NodeStep
 
 T = TypeVar("T")

@@ -3,7 +3,8 @@
 from tests.repo.test_record import FULL, PLAIN
 from tests.repo.test_runs import FULL as FULL_HEADER
 from verdog_objects.oid import Kind, compute_oid, format_oid
-from verdog_repo.checkpoint import Checkpoint, derive_checkpoint
+from verdog_repo.checkpoint import Checkpoint
+from verdog_repo.derive import derive_checkpoint
 from verdog_repo.record import CheckpointRecord, encode_record
 from verdog_repo.runs import encode_header
 

@@ -136,7 +136,7 @@ def _newer(found: Iterator["Checkpoint"], since_us: int) -> Iterator["Checkpoint
 
 
 def _after_node(found: Iterator["Checkpoint"], node: str) -> Iterator["Checkpoint"]:
-    from verdog_repo.commitbytes import escape_node
+    from verdog_repo.places import escape_node
 
     place = node if "#" in node or "%" in node else escape_node(node)
     for each in found:
