@@ -2,7 +2,7 @@
 
 Names are bytes here, which pathlib does not take.
 """
-# ruff: noqa: PTH101, PTH103, PTH123, PTH211
+# ruff: noqa: PTH101, PTH102, PTH103, PTH106, PTH120, PTH123, PTH211
 
 import os
 import shutil
