@@ -15,6 +15,9 @@ from threading import Lock
 from verdog_objects import durable
 from verdog_objects.errors import Unavailable
 
+PACKS_NAME = "packs"
+"""The directory of the packs, in the store's."""
+
 PACK_LIMIT_BYTES = 256 << 20
 """A pack of this size is full: no writer takes it."""
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -14,7 +15,9 @@ from verdog_objects.oid import Kind, Oid
 from verdog_objects.reading import StoredReader
 from verdog_objects.rowtable import RowTables
 from verdog_objects.store import PAGE_ROWS, Guard, ObjectInfo, Query, Row, Table, Value, Write, Writer
-from verdog_objects.writer import PACKS_NAME, SqliteWriter
+
+if TYPE_CHECKING:  # loaded by the first writer: most commands only read
+    from verdog_objects.writer import SqliteWriter
 
 DATABASE_NAME = "store.db"
 
@@ -38,7 +41,7 @@ class SqliteStore:
         self.connections = connections
         self.port = Port(connections.path)
         self._rows = RowTables(rows.check_tables(tables))
-        self._packs = packs.PackReader(directory / PACKS_NAME)
+        self._packs = packs.PackReader(directory / packs.PACKS_NAME)
         self._reader = StoredReader(connections, self._packs)
 
     def get(self, kind: Kind, oid: Oid) -> bytes:
@@ -89,8 +92,10 @@ class SqliteStore:
         with self.port:
             return objecttable.scan_objects(self.connections.get(), after or b"", limit)
 
-    def writer(self) -> SqliteWriter:
+    def writer(self) -> "SqliteWriter":
         """Begin to collect the objects of a change."""
+        from verdog_objects.writer import SqliteWriter
+
         return SqliteWriter(self)
 
     def apply(
@@ -106,20 +111,19 @@ class SqliteStore:
         Cost: one fsync, and one more if the writer appended to a pack.
         """
         rows.check_batch(self._rows.tables, guards, writes)
-        if writer is not None and not isinstance(writer, SqliteWriter):
-            raise InvalidInput("a writer is applied to the store that made it")
+        own = None if writer is None else _require_own(writer)
         with self.port:
-            if writer is not None:
-                writer.prepare(self)
+            if own is not None:
+                own.prepare(self)
             with self.connections.transaction() as connection:
                 for guard in guards:
                     self._rows.check_guard(connection, guard)
-                if writer is not None:
-                    writer.insert(connection)
+                if own is not None:
+                    own.insert(connection)
                 for write in writes:
                     self._rows.write(connection, write)
-            if writer is not None:
-                writer.finish()
+            if own is not None:
+                own.finish()
 
     def select(self, query: Query) -> list[Row]:
         """Return one page of rows."""
@@ -146,7 +150,7 @@ class SqliteStore:
         """Return where the packs are that the database knows."""
         with self.port:
             known = objecttable.list_packs(self.connections.get())
-        return [packs.pack_path(self.directory / PACKS_NAME, name) for _, name, _ in known]
+        return [packs.pack_path(self.directory / packs.PACKS_NAME, name) for _, name, _ in known]
 
     def check(self) -> list[str]:
         """Return what is wrong with the database, the packs, and the locations in them, one sentence each.
@@ -171,7 +175,7 @@ class SqliteStore:
     def _check_packs(self, connection: Database) -> list[str]:
         problems: list[str] = []
         for number, name, end in objecttable.list_packs(connection):
-            problem = packs.check_pack(self.directory / PACKS_NAME, name, end)
+            problem = packs.check_pack(self.directory / packs.PACKS_NAME, name, end)
             if problem is not None:
                 problems.append(problem)
             outside = objecttable.count_outside(connection, number, end)
@@ -181,6 +185,14 @@ class SqliteStore:
 
     def _seal_check(self, table: Table) -> Callable[[Database], list[str]]:
         return lambda connection: self._rows.check_seals(connection, table)
+
+
+def _require_own(writer: Writer) -> "SqliteWriter":
+    from verdog_objects.writer import SqliteWriter
+
+    if not isinstance(writer, SqliteWriter):
+        raise InvalidInput("a writer is applied to the store that made it")
+    return writer
 
 
 def create_store(directory: Path, tables: Sequence[Table], *, allow_network: bool = False) -> SqliteStore:
@@ -193,9 +205,9 @@ def create_store(directory: Path, tables: Sequence[Table], *, allow_network: boo
     if not path.exists():
         durable.make_directory(directory, parents=True)
         _check_writing(directory, allow_network)
-        if any((directory / PACKS_NAME).glob("*.pack")):
+        if any((directory / packs.PACKS_NAME).glob("*.pack")):
             raise Corrupt(f"{directory} holds packs without {DATABASE_NAME}")
-        durable.make_directory(directory / PACKS_NAME)
+        durable.make_directory(directory / packs.PACKS_NAME)
         _create_database(path, tables)
     return open_store(directory, tables, allow_network=allow_network)
 
@@ -214,7 +226,9 @@ def open_store(
     rows.check_tables(tables)
     path = directory / DATABASE_NAME
     if not path.exists():
-        if path.with_name(f"{DATABASE_NAME}-wal").exists() or any((directory / PACKS_NAME).glob("*.pack")):
+        if path.with_name(f"{DATABASE_NAME}-wal").exists() or any(
+            (directory / packs.PACKS_NAME).glob("*.pack")
+        ):
             raise Corrupt(f"{directory} has lost its {DATABASE_NAME}")
         raise NotFound(f"there is no store in {directory}")
     if not read_only:

@@ -25,7 +25,6 @@ AHEAD_LIMIT_BYTES = 2 << 20
 AHEAD_LIMIT_S = 0.01
 """What one transaction ahead of the final one inserts at most, and for how long."""
 
-PACKS_NAME = "packs"
 SESSIONS_NAME = "sessions"
 
 _ROW_COST_BYTES = 256
@@ -269,7 +268,7 @@ def _read_ready(ready: StoredObject, pack: packs.PackAppender | None) -> bytes:
 
 def _take_pack(store: Context) -> tuple[int, packs.PackAppender]:
     """Take a pack with room, or make one, and return its number too."""
-    directory = store.directory / PACKS_NAME
+    directory = store.directory / packs.PACKS_NAME
     connection = store.connections.get()
     for number, name in objecttable.list_open_packs(connection, packs.PACK_LIMIT_BYTES):
         taken = packs.take_pack(directory, name, _end_reader(connection, number))

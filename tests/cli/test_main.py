@@ -4,9 +4,21 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.store import HandMade
 from verdog_cli.application import run_application, split_arguments
 from verdog_cli.group import COMMANDS
+from verdog_repo.repository import Repository
 
+UNREAD = (
+    "pygit2",
+    "cloudpickle",
+    "rich",
+    "tyro",
+    "verdog_runtime",
+    "verdog_objects.writer",
+    "verdog_repo.transaction",
+    "verdog_repo.record",
+)
 HEAVY = ("pygit2", "fsspec", "tyro", "rich", "cloudpickle", "apsw", "click")
 
 
@@ -24,6 +36,20 @@ def test_help_loads_nothing_heavy() -> None:
         f"print([each for each in {HEAVY!r} if each in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_reading_a_log_loads_nothing_that_writes(repository: Repository, project: Path) -> None:
+    HandMade(repository, "first").checkpoint()
+    program = (
+        "import sys\n"
+        "from verdog_cli.application import run_application\n"
+        "assert run_application(['log', 'first', '-n', '20']) == 0\n"
+        f"print([each for each in {UNREAD!r} if each in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program], cwd=project, capture_output=True, text=True, check=True
+    )
     assert result.stdout.splitlines()[-1] == "[]"
 
 

@@ -20,6 +20,7 @@ EXCEPTIONS: dict[str, str] = {
     "runtime/verdog_runtime/interpreter/execution.py:Dispatcher.run": _PUBLIC,
     "runtime/verdog_runtime/lifecycle.py:fork_recorded": _FACADE,
     "runtime/verdog_runtime/lifecycle.py:restart_recorded": _FACADE,
+    "verdog_repo/repository.py:Repository": "a front door: each method is a docstring and one call",
 }
 """What may be larger: `path` of a module or `path:qualified.name`, and why."""
 

@@ -25,6 +25,7 @@ from verdog_objects.oid import Kind, compute_oid, format_oid
 from verdog_objects.sessions import list_sessions
 from verdog_objects.sqlite import SqliteStore, create_store, open_store
 from verdog_objects.store import Column, ColumnType, Guard, PutRow, Query, Table
+from verdog_objects.writer import SqliteWriter
 
 DATABASE = sqlite.DATABASE_NAME
 
@@ -481,7 +482,7 @@ def test_a_full_pack_is_followed_by_another(store: SqliteStore, monkeypatch: pyt
 # Bulk
 
 
-def stage_bulk(writer: sqlite.SqliteWriter) -> list[bytes]:
+def stage_bulk(writer: SqliteWriter) -> list[bytes]:
     payloads = [os.urandom(4000) for _ in range(1200)]
     for payload in payloads:
         writer.put(Kind.BLOB, payload)
