@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from verdog_cli.exits import NothingRecorded
+
 if TYPE_CHECKING:
     from verdog_repo.repository import Repository
 
@@ -36,11 +38,14 @@ class Context:
         """Open the project's repository; use it as a context manager.
 
         Raises:
-            NotFound: nothing was ever run in this project.
+            NothingRecorded: nothing was ever run in this project.
         """
         from verdog_repo.repository import Repository
 
-        return Repository.open(self.project(), read_only=read_only)
+        project = self.project()
+        if not (project / ".verdog" / "store").exists():
+            raise NothingRecorded(project)
+        return Repository.open(project, read_only=read_only)
 
 
 pass_context = click.make_pass_decorator(Context)

@@ -1,6 +1,10 @@
 """Exit codes, and the two errors that are the command line's own."""
 
+from pathlib import Path
+
 import click
+
+from verdog_objects.errors import NotFound
 
 OK = 0
 FAILED = 1
@@ -30,3 +34,11 @@ class Usage(click.UsageError):
     def __init__(self, message: str, *, hint: str | None = None, ctx: click.Context | None = None) -> None:
         super().__init__(message, ctx)
         self.hint = hint
+
+
+class NothingRecorded(NotFound):
+    """A project without a store."""
+
+    def __init__(self, project: Path) -> None:
+        super().__init__(f"nothing was ever run in {project}")
+        self.hint = "verdog run FILE.py, or -C DIR to look in another project"

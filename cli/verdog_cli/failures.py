@@ -84,7 +84,7 @@ def describe(error: BaseException) -> Failure:
 
 
 def _describe_usage(error: click.ClickException) -> Failure:
-    message, hint = error.format_message(), _hint_of(error)
+    message, hint = _usage_message(error), _hint_of(error)
     if isinstance(error, click.NoSuchOption):
         where = error.ctx.command_path if error.ctx else "verdog"
         message = f"{where} has no option {error.option_name}"
@@ -93,6 +93,19 @@ def _describe_usage(error: click.ClickException) -> Failure:
     if hint is None and isinstance(error, click.UsageError) and error.ctx is not None:
         hint = f"{error.ctx.command_path} --help"
     return Failure(exit_code=USAGE, kind="usage", message=message, hint=hint)
+
+
+def _usage_message(error: click.ClickException) -> str:
+    """Return click's complaint in our words: lower case, one line, the thing first."""
+    if not isinstance(error, click.BadParameter) or error.param is None:
+        return error.format_message()
+    option = isinstance(error.param, click.Option)
+    name = error.param.opts[0] if option else error.param.make_metavar(error.ctx) if error.ctx else ""
+    if isinstance(error, click.MissingParameter):
+        where = error.ctx.command_path if error.ctx else "verdog"
+        choices = error.param.type.choices if isinstance(error.param.type, click.Choice) else ()
+        return f"{where} needs {name} {' or '.join(map(str, choices))}".rstrip()
+    return f"{name}: {error.message[:1].lower()}{error.message[1:]}".rstrip(".")
 
 
 def _describe_own(error: VerdogError) -> Failure:

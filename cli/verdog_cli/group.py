@@ -30,6 +30,8 @@ COMMANDS: dict[str, Listed] = {
     "ls": Listed("Looking", "List the files of a checkpoint."),
     "cat": Listed("Looking", "Write a file of a checkpoint to standard output."),
     "checkout": Listed("Changing", "Write the files of a checkpoint into a new directory."),
+    "tag": Listed("Changing", "Name a checkpoint."),
+    "label": Listed("Changing", "Name a run."),
     "fsck": Listed("Changing", "Check everything that is stored."),
 }
 

@@ -30,6 +30,8 @@ Looking:
 
 Changing:
   checkout  Write the files of a checkpoint into a new directory.
+  tag       Name a checkpoint.
+  label     Name a run.
   fsck      Check everything that is stored.
 
   verdog COMMAND --help explains a command. Start with: verdog demo

@@ -13,7 +13,7 @@ from verdog_repo.names import RunId
 from verdog_repo.repository import Repository
 from verdog_runtime.values import decode_neutral, find_blobs
 
-PRINTED = re.compile(r"^  ((?:cd|verdog) .*)$", re.MULTILINE)
+PRINTED = re.compile(r"^  ((?:export|cd|verdog) .*)$", re.MULTILINE)
 
 
 def make_sources(directory: Path) -> Path:
@@ -57,7 +57,8 @@ def check_demo(place: Path, command: str, shims: Path) -> Path:
     assert pasted.returncode == 0, pasted.stderr
     assert pasted.stderr == ""
     assert "not parsed 1" in pasted.stdout or "--input.limit 12" in demo.stdout
-    return place / commands[0].removeprefix("cd ")
+    (entered,) = [each for each in commands if each.startswith("cd ")]
+    return place / entered.removeprefix("cd ")
 
 
 def list_blobs(project: Path) -> list[str]:

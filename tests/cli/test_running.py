@@ -315,8 +315,10 @@ def test_a_damaged_store_exits_4(verdog: Verdog, flow: Path) -> None:
     assert verdog("--traceback", "log", "first").err.count("Traceback") >= 1
 
 
-def test_a_read_only_disk_exits_6(project: Path, monkeypatch: pytest.MonkeyPatch, verdog: Verdog) -> None:
+def test_a_read_only_disk_exits_6(flow: Path, monkeypatch: pytest.MonkeyPatch, verdog: Verdog) -> None:
     from verdog_objects.errors import Unavailable
+
+    verdog("run", "flow.py")
 
     def refuse(*arguments: object, **options: object) -> None:
         raise Unavailable("the store is on a read-only file system")

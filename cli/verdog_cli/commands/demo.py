@@ -1,6 +1,7 @@
 """`verdog demo`: a real job in a new project, one run of it finished, another one killed half way."""
 
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -132,6 +133,15 @@ def _count_checkpoints(project: Path) -> int:
     return tip.sequence if tip is not None else 0
 
 
+def _find_command() -> str:
+    """Return a line that lets the shell find this `verdog`, unless it does already."""
+    own = Path(sys.executable).parent
+    found = shutil.which("verdog")
+    if found is not None and (own == Path(found).parent or not (own / "verdog").exists()):
+        return ""
+    return f'  export PATH={shlex.quote(str(own))}:"$PATH"\n'
+
+
 def _advise(name: str, checkpoints: int, reached: int) -> str:
     """Return the commands to try next, each on a line of its own, ready to paste."""
     go_on = f"Go on with the killed run: no package is read twice.\n\n  verdog resume {KILLED}"
@@ -140,7 +150,7 @@ def _advise(name: str, checkpoints: int, reached: int) -> str:
     return f"""\
 Look at what is recorded:
 
-  cd {shlex.quote(name)}
+{_find_command()}  cd {shlex.quote(name)}
   verdog runs
   verdog log {FINISHED} -n 10
   verdog show {FINISHED}@survey#3

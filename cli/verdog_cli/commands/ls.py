@@ -61,13 +61,20 @@ def command(context: Context, revision: str, long: bool, recursive: bool, nul: b
                 sys.stdout.buffer.write(path + b"\0")
         elif long:
             rows = [
-                [format_mode(entry), f"{entry.size}", entry.oid.hex()[:12], escape(path)]
+                [format_mode(entry), f"{entry.size}", _format_oid(entry), escape(path)]
                 for path, entry in found
             ]
             page(format_table(_COLUMNS, rows), pager=context.pager)
         else:
             marks = {EntryKind.DIRECTORY: "/", EntryKind.SYMLINK: "@"}
             page((escape(path) + marks.get(entry.kind, "") for path, entry in found), pager=context.pager)
+
+
+def _format_oid(entry: "Entry") -> str:
+    """Return the first digits of the id of what the entry holds; a directory holds nothing of its own."""
+    from verdog_objects.nodes import EntryKind
+
+    return "-" if entry.kind is EntryKind.DIRECTORY else entry.oid.hex()[:12]
 
 
 def _list(reader: "ObjectReader", tree: Tree, *, recursive: bool) -> Iterator[tuple[bytes, "Entry"]]:
