@@ -20,18 +20,18 @@ _LOCAL_FILES = (b"/INSTALLER,", b"/REQUESTED,", b"/RECORD,", b"/direct_url.json,
 def list_distributions() -> tuple[Distribution, ...]:
     """Return the installed distributions, by name. Where a name is found twice, the first one counts.
 
-    Cost: reads each distribution's list of files, some 10 ms for a hundred, once per search path and process.
+    Cost: reads each distribution's list of files, some 10 ms for a hundred, once per directory and process.
     """
-    return _list_distributions(tuple(sys.path))
-
-
-@lru_cache(maxsize=8)
-def _list_distributions(search_path: tuple[str, ...]) -> tuple[Distribution, ...]:
     found: dict[str, Distribution] = {}
-    for directory in dict.fromkeys(search_path):
-        for each in _scan(directory or "."):
+    for directory in dict.fromkeys(sys.path):
+        for each in _read_directory(os.path.abspath(directory)):  # noqa: PTH100
             found.setdefault(each.name, each)
     return tuple(found[name] for name in sorted(found))
+
+
+@lru_cache(maxsize=64)
+def _read_directory(directory: str) -> tuple[Distribution, ...]:
+    return tuple(_scan(directory))
 
 
 def _scan(directory: str) -> Iterator[Distribution]:
