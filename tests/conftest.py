@@ -53,7 +53,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty project directory that is the current directory, with a home of its own."""
+    """An empty project directory that is the current directory, with a home and an import path of its own."""
     home = tmp_path / "home"
     home.mkdir()
     root = tmp_path / "project"
@@ -63,6 +63,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.chdir(root)
     yield root
 

@@ -1,7 +1,10 @@
 """Resumption: wherever a run is stopped, however often, it ends like one that was never disturbed."""
 
 import shutil
+import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -39,12 +42,21 @@ class Body:
         return Success(output=[*value, text], state=Count(n=state.n + 1))
 
 
+@contextmanager
+def make_project() -> Iterator[Path]:
+    """A project of its own for each example; the import path is put back behind it."""
+    path = list(sys.path)
+    with tempfile.TemporaryDirectory() as place:
+        yield Path(place)
+    sys.path[:] = path
+
+
 @lru_cache(maxsize=1)
 def run_undisturbed() -> tuple[Any, dict[str, Any]]:
     """Return the result of a run that nobody stops, and what counts of its record."""
-    with tempfile.TemporaryDirectory() as place:
-        result = run(Path(place), make(Body({})), [])
-        return result, final(Path(place))
+    with make_project() as project:
+        result = run(project, make(Body({})), [])
+        return result, final(project)
 
 
 def begin(value: Any, state: Any, context: Any, /) -> Any:
@@ -85,11 +97,10 @@ STOPS = st.dictionaries(
 )
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(stops=STOPS, deleted=st.booleans())
 def test_a_run_ends_the_same_wherever_its_visits_were_stopped(stops: Any, deleted: bool) -> None:
-    with tempfile.TemporaryDirectory() as place:
-        project = Path(place)
+    with make_project() as project:
         undisturbed, expected = run_undisturbed()
         body = Body(stops)
         definition = make(body)
@@ -116,11 +127,10 @@ def attempt(project: Path, action: Any) -> Any:
         return None
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(number=st.integers(0, 30), error=st.sampled_from([KeyboardInterrupt, Stop]))
 def test_a_run_ends_the_same_whichever_event_stopped_it(number: int, error: type[BaseException]) -> None:
-    with tempfile.TemporaryDirectory() as place:
-        project = Path(place)
+    with make_project() as project:
         undisturbed, expected = run_undisturbed()
         count = 0
 

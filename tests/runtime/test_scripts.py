@@ -98,18 +98,13 @@ def test_a_script_resumes_its_own_run_in_the_same_process(script: Path) -> None:
     assert out.splitlines() == ["failed boom", "True 4 out/work/000001/f"]
 
 
-def test_a_script_resumes_in_another_process_what_was_killed(script: Path) -> None:
-    call(script, "script.py", "run", fails="kill", code=9)
-    assert call(script, "script.py", "resume") == "True 4 out/work/000001/f\n"
-
-
 def test_whoever_loads_the_file_resumes_the_run_of_the_script(script: Path) -> None:
     call(script, "script.py", "run", fails="kill", code=9)
     (script / "other.py").write_text(OTHER)
     assert call(script, "other.py") == "verdog_file.script 4\n"
 
 
-def test_a_project_that_moved_goes_on_where_it_is_now(script: Path) -> None:
+def test_a_killed_script_is_resumed_by_another_process_wherever_the_project_is_now(script: Path) -> None:
     call(script, "script.py", "run", fails="kill", code=9)
     moved = script.parent / "moved"
     script.rename(moved)
