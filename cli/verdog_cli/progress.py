@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+import time
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -12,7 +13,8 @@ from verdog_cli.render import escape, format_duration, shorten
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.status import Status
+    from rich.live import Live
+    from rich.text import Text
 
     from verdog_runtime.interpreter.observer import CheckpointNotice
 
@@ -113,24 +115,35 @@ class LiveProgress(LineProgress):
     def __init__(self, console: "Console", title: str = "") -> None:
         super().__init__(title)
         self._console = console
-        self._status: Status | None = None
+        self._live: Live | None = None
+        self._path = ""
+        self._since_s = 0.0
 
     def visit_started(self, path: str) -> None:
         """Show the visit below the lines."""
         super().visit_started(path)
-        if self._status is None:
-            self._status = self._console.status("", spinner="dots")
-            self._status.start()
-        from rich.text import Text
+        self._path = shorten(escape(path), 52)
+        self._since_s = time.monotonic()
+        if self._live is None:
+            from rich.live import Live
 
-        self._status.update(Text(shorten(escape(path), 60)))
+            self._live = Live(
+                console=self._console, get_renderable=self._render, refresh_per_second=8, transient=True
+            )
+            self._live.start()
 
     def finish(self) -> None:
         """Remove the live line."""
-        if self._status is not None:
-            self._status.stop()
-            self._status = None
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
         super().finish()
+
+    def _render(self) -> "Text":
+        from rich.text import Text
+
+        elapsed = format_duration(round((time.monotonic() - self._since_s) * 1e9))
+        return Text(f"{'':6}  {self._path:<52}  {elapsed:>7}", style="dim")
 
     def _print(self, line: str) -> None:
         with contextlib.suppress(OSError, ValueError):
