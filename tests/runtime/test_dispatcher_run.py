@@ -166,6 +166,16 @@ def test_an_output_directory_that_can_never_be_made_is_refused(project: Path, pl
     assert not (project / ".verdog").exists()
 
 
+def test_an_output_directory_whose_name_cannot_be_stored_is_refused(project: Path) -> None:
+    with pytest.raises(ValueError, match=r"o\\xff.* no UTF-8"):
+        run(project, workflow(line_graph()), 1, output="o\udcff")
+    assert untouched(project)
+    assert (
+        run(project, workflow(line_graph()), 1, output="o\udcff", checkpointing=CheckpointPolicy.OFF).output
+        == 1
+    )
+
+
 def test_an_output_directory_can_be_reached_over_a_link(project: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (project / "link").symlink_to(tmp_path / "elsewhere")

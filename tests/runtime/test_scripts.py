@@ -109,3 +109,40 @@ def test_a_killed_script_is_resumed_by_another_process_wherever_the_project_is_n
     moved = script.parent / "moved"
     script.rename(moved)
     assert call(moved, "script.py", "resume") == "True 4 out/work/000001/f\n"
+
+
+NAMES = """
+import os, sys
+from pathlib import Path
+
+from tests.runtime.graphs import Count, line_graph, workflow
+from tests.runtime.recorded import artifacts_of, fork, run
+from verdog_runtime.declarations import Success
+
+def work(value, state, context, /):
+    for name in (b"\\xfe", b"\\xff", b"\\xc3\\xa9"):
+        with open(os.fsencode(context.output_dir) + b"/" + name, "wb") as file:
+            file.write(name)
+    return Success(output=os.fsdecode(b"\\xc3\\xa9"), state=Count(n=1))
+
+project = Path.cwd()
+definition = workflow(line_graph(work))
+run(project, definition, 1)
+fork(project, definition, 2)
+print(sys.getfilesystemencoding(), sorted(os.listdir(b"forked/work/000001")))
+print(sorted(path for path in artifacts_of(project, 1, "forked") if b"1/" in path))
+"""
+
+
+def test_names_are_exact_where_the_file_system_is_taken_for_ascii(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "names.py").write_text(NAMES)
+    monkeypatch.setenv("LC_ALL", "C")
+    monkeypatch.setenv("PYTHONUTF8", "0")
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    names = [b"\xc3\xa9", b"\xfe", b"\xff"]
+    assert call(project, "names.py").splitlines() == [
+        f"ascii {names}",
+        str([b"work/000001/" + name for name in names]),
+    ]

@@ -14,7 +14,7 @@ from verdog_runtime.interpreter.books import NoBooks
 from verdog_runtime.interpreter.commands import Fail, Finish
 from verdog_runtime.interpreter.openbooks import NewRun, open_new_books
 from verdog_runtime.interpreter.policies import CheckpointPolicy
-from verdog_runtime.interpreter.prepare import prepare_start, require_vacant
+from verdog_runtime.interpreter.prepare import format_output_dir, prepare_start, require_vacant
 from verdog_runtime.interpreter.running import execute
 from verdog_runtime.interpreter.settings import Settings
 
@@ -61,6 +61,7 @@ def begin_run(
         return execute(prepared.begin, run=run, output=output, settings=settings, books=NoBooks())
     new = NewRun(
         run=run,
+        output_dir=format_output_dir(output, settings.project_root),
         workflow=request.workflow or definition.id.rpartition(".")[2],
         definition_id=definition.entry.definition_id,
         module=definition.entry.definition_module,

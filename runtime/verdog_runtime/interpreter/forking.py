@@ -26,11 +26,10 @@ from verdog_runtime.interpreter.openbooks import (
     Continuation,
     Opening,
     claim_output,
-    format_output_dir,
     new_operation,
 )
 from verdog_runtime.interpreter.policies import SessionPolicy
-from verdog_runtime.interpreter.prepare import prepare_plan, require_vacant
+from verdog_runtime.interpreter.prepare import format_output_dir, prepare_plan, require_vacant
 from verdog_runtime.interpreter.restoring import restore_state_tree
 from verdog_runtime.interpreter.resume import (
     decode_for,

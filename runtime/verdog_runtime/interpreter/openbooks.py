@@ -39,6 +39,7 @@ class NewRun:
     """What the header of a new run says that its execution does not decide."""
 
     run: RunId
+    output_dir: str
     workflow: str
     definition_id: str
     module: str
@@ -103,7 +104,7 @@ def open_new_books(
             status=RunStatus.RUNNING,
             started_at=begun,
             updated_at=begun,
-            output_dir=format_output_dir(output, repository.project),
+            output_dir=new.output_dir,
             parent=new.parent,
         )
         repository.create_run(header, operation=operation)
@@ -216,12 +217,6 @@ def new_operation(kind: str, at: str, command: tuple[str, ...]) -> OperationDraf
 def format_owner() -> str:
     """Return what a second comer is told about this process."""
     return f"process {os.getpid()}"
-
-
-def format_output_dir(output: Path, project: Path) -> str:
-    """Return an output directory as a header stores it: relative to the project where it lies inside."""
-    root = project.resolve()
-    return output.relative_to(root).as_posix() if output.is_relative_to(root) else str(output)
 
 
 def _workflow_file(repository: Repository, header: RunHeader) -> Path | None:

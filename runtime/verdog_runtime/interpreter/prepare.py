@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from verdog_objects.errors import InvalidInput
+from verdog_objects.paths import escape_path
 from verdog_runtime.declarations.graph import AnyWorkflow
 from verdog_runtime.declarations.operations import ParameterAddress
 from verdog_runtime.interpreter.loading import load_subroutine
@@ -93,6 +94,22 @@ def require_vacant(output_dir: Path) -> Path:
         reason = getattr(error, "strerror", None) or error
         raise InvalidInput(f"the output directory {output_dir} cannot be used: {reason}") from error
     return output
+
+
+def format_output_dir(output: Path, project: Path) -> str:
+    """Return an output directory as a header stores it: relative to the project where it lies inside.
+
+    Raises:
+        ValueError: it cannot be stored, because it is no UTF-8.
+    """
+    root = project.resolve()
+    text = output.relative_to(root).as_posix() if output.is_relative_to(root) else str(output)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        shown = escape_path(os.fsencode(output))
+        raise InvalidInput(f"the output directory {shown} has a name that is no UTF-8 text") from error
+    return text
 
 
 def _require_empty(output: Path) -> None:
