@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.graphs import line_graph, workflow
-from tests.runtime.recorded import header_of, refused, resume, run
+from tests.runtime.recorded import fork, header_of, refused, resume, run, stored_of
 from verdog_runtime.refusals import Incompatible
 
 
@@ -114,3 +114,16 @@ def test_byte_code_and_files_outside_the_code_do_not_matter(project: Path, autho
     (project / "README.md").write_text("x")
     with pytest.raises(ValueError, match="boom"):
         resume(project, authored)
+
+
+def test_a_fork_with_changed_code_is_refused_and_can_be_allowed(project: Path, authored: Any) -> None:
+    (project / "src/demo/flow/helper.py").write_text("LIMIT = 1\n")
+    for name in [name for name in sys.modules if name.startswith("demo")]:
+        del sys.modules[name]
+    before = stored_of(project)
+    with pytest.raises(Incompatible, match=r"src/demo/flow/helper\.py changed from"):
+        fork(project, authored, 1)
+    assert not (project / "forked").exists()
+    assert fork(project, authored, 1, allow_changed_code=True).output == 5
+    assert stored_of(project) == before
+    assert len(header_of(project, "forked").changed_code) == 1
