@@ -108,10 +108,22 @@ class Resolver:
             NotFound: nothing has the name, or it names a checkpoint.
             Ambiguous: more than one thing has it; the error lists them.
         """
-        found = self._find(text)
+        try:
+            found = self._find(text)
+        except NotFound:
+            found = self._checkpoint_instead(text)
+            if found is None:
+                raise
         if isinstance(found, Checkpoint):
             raise NotFound(f"{text!r} names checkpoint {found.sequence} of run {found.run}, not a run")
         return found
+
+    def _checkpoint_instead(self, text: str) -> Checkpoint | None:
+        """Return the checkpoint that a text means which names no run, so that an error can say so."""
+        try:
+            return self._evaluate(parse_revision(text)).checkpoint
+        except (InvalidInput, NotFound, Ambiguous):
+            return None
 
     def _evaluate(self, query: RevisionQuery) -> Revision:
         found = self._find(query.name)

@@ -1,7 +1,6 @@
 """One command line run to its exit code: signals, the split at `--`, errors as sentences."""
 
 import contextlib
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ import click
 
 from verdog_cli.context import Context
 from verdog_cli.group import verdog
+from verdog_cli.render import silence_stdout
 
 
 def run_application(arguments: Sequence[str]) -> int:
@@ -24,7 +24,7 @@ def run_application(arguments: Sequence[str]) -> int:
         code = _invoke(head, context)
         sys.stdout.flush()
     except BrokenPipeError:
-        _silence_stdout()
+        silence_stdout()
         return 0
     except SystemExit as end:
         return _code_of(end)
@@ -68,11 +68,12 @@ def _report(error: BaseException, context: Context) -> int:
         import traceback
 
         traceback.print_exception(error)
-    with contextlib.suppress(BrokenPipeError):
-        if context.json_operation is not None:
+    if context.json_operation is not None:
+        with contextlib.suppress(OSError):
             emit_document(context.json_operation, status="error", error=failure.as_json())
-        text = format_failure(failure)
-        if text:
+    text = format_failure(failure)
+    if text:
+        with contextlib.suppress(OSError):
             click.echo(text, err=True)
     return failure.exit_code
 
@@ -85,10 +86,3 @@ def _never_fail_to_print() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-
-
-def _silence_stdout() -> None:
-    """Point standard output at nothing, so that the interpreter's last flush does not fail again."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
-    os.close(null)

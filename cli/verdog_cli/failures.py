@@ -1,5 +1,6 @@
 """Errors as an exit code, one sentence and a hint."""
 
+import re
 import textwrap
 from dataclasses import dataclass
 from typing import cast
@@ -7,6 +8,7 @@ from typing import cast
 import click
 
 from verdog_cli.exits import BUSY, CANCELLED, CORRUPT, FAILED, UNAVAILABLE, USAGE, RunEnded
+from verdog_cli.group import TailCommand
 from verdog_cli.render import escape
 from verdog_objects.errors import (
     Ambiguous,
@@ -63,11 +65,20 @@ _CATEGORIES: tuple[tuple[type[VerdogError], int, str | None], ...] = (
     (
         NotRestorable,
         FAILED,
-        "`verdog checkpoints` shows which checkpoints can be used; `verdog restart` begins again",
+        "`verdog checkpoints RUN` shows which checkpoints can be used; `verdog restart RUN` begins again",
     ),
     (InvalidInput, USAGE, None),
     (Unavailable, UNAVAILABLE, None),
 )
+
+
+_INTEGRITY_HINT = (
+    "`verdog checkout RUN DIR` writes the files as they were, to be put back; "
+    "`verdog fork RUN --sessions branch` goes on from them in a new directory"
+)
+
+_CANDIDATES = 3
+"""An ambiguous name with more meanings is not answered with all of them."""
 
 
 def describe(error: BaseException) -> Failure:
@@ -90,6 +101,8 @@ def _describe_usage(error: click.ClickException) -> Failure:
         message = f"{where} has no option {error.option_name}"
         if error.possibilities:
             hint = f"did you mean {' or '.join(sorted(error.possibilities))}?"
+        elif error.ctx and isinstance(error.ctx.command, TailCommand) and "." in error.option_name:
+            hint = f"the workflow's own arguments follow --, as in `{where} ... -- {error.option_name} ...`"
     if hint is None and isinstance(error, click.UsageError) and error.ctx is not None:
         hint = f"{error.ctx.command_path} --help"
     return Failure(exit_code=USAGE, kind="usage", message=message, hint=hint)
@@ -114,7 +127,7 @@ def _describe_own(error: VerdogError) -> Failure:
         (FAILED, None),
     )
     if isinstance(error, Ambiguous) and error.candidates:
-        hint = "it could be " + ", ".join(error.candidates)
+        hint = _choose_among(error)
     return Failure(
         exit_code=exit_code,
         kind=error.kind,
@@ -123,6 +136,15 @@ def _describe_own(error: VerdogError) -> Failure:
         hint=_hint_of(error) or hint,
         paths=error.paths,
     )
+
+
+def _choose_among(error: Ambiguous) -> str | None:
+    """Return what an ambiguous name could be, unless the error says so or there are too many to read."""
+    if len(error.candidates) > _CANDIDATES:
+        return "`verdog runs` lists them"
+    if all(each in str(error) for each in error.candidates):
+        return None
+    return "it could be " + ", ".join(error.candidates)
 
 
 def _describe_foreign(error: BaseException) -> Failure:
@@ -138,7 +160,7 @@ def _describe_foreign(error: BaseException) -> Failure:
             code=code,
             message=str(error),
             paths=_paths_of(error),
-            hint=_hint_of(error),
+            hint=_hint_of(error) or _INTEGRITY_HINT,
         )
     if "RunStoreError" in names:
         exit_code = _STORE_CODES.get((code or "").partition(".")[2], FAILED)
@@ -193,14 +215,22 @@ def _system_sentence(error: OSError) -> str:
     return f"{error.filename}: {reason}" if error.filename else f"the system refused: {reason}"
 
 
+_FIXED_SPACE = "\x00"
+"""Stands for a space in a command while a hint is wrapped, so that no command is cut."""
+
+
 def format_failure(failure: Failure) -> str:
     """Return the sentence of an error, its further paths, and its hint."""
     if not failure.message:
         return ""
     lines = [f"error: {_sentence(failure.message)}"]
     if failure.hint:
-        wrapped = textwrap.wrap(failure.hint, 74, break_long_words=False, break_on_hyphens=False)
-        lines += [f"{'hint: ' if index == 0 else '      '}{line}" for index, line in enumerate(wrapped)]
+        whole = re.sub("`[^`]*`", lambda found: found[0].replace(" ", _FIXED_SPACE), failure.hint)
+        wrapped = textwrap.wrap(whole, 74, break_long_words=False, break_on_hyphens=False)
+        lines += [
+            f"{'hint: ' if index == 0 else '      '}{line.replace(_FIXED_SPACE, ' ')}"
+            for index, line in enumerate(wrapped)
+        ]
     return "\n".join(lines)
 
 

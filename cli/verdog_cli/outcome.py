@@ -12,7 +12,7 @@ import click
 from verdog_cli.context import Context
 from verdog_cli.exits import CANCELLED, FAILED, OK
 from verdog_cli.progress import show_progress
-from verdog_cli.render import emit_document, escape, plural
+from verdog_cli.render import emit_document, escape, plural, silence_stdout
 
 if TYPE_CHECKING:
     from verdog_runtime.lifecycle import Conduct, RunOutcome
@@ -21,11 +21,19 @@ _EXIT_CODES = {"succeeded": OK, "interrupted": CANCELLED}
 
 
 def report_outcome(outcome: "RunOutcome", *, context: Context, operation: str, executed: bool = True) -> int:
-    """Print how a run ended, or that it was made, and return the exit code that says the same."""
-    if context.json_operation is not None:
-        emit_document(operation, **_as_json(outcome))
-    else:
-        _print_outcome(outcome, executed=executed)
+    """Print how a run ended, or that it was made, and return the exit code that says the same.
+
+    That code does not depend on whether anybody still reads standard output.
+    """
+    try:
+        if context.json_operation is not None:
+            emit_document(operation, **_as_json(outcome))
+        else:
+            _print_outcome(outcome, executed=executed)
+    except BrokenPipeError:
+        silence_stdout()
+    if context.json_operation is None:
+        _print_advice(outcome, executed=executed)
     if outcome.not_restorable:
         click.echo(
             f"warning: {outcome.not_restorable:,} of {plural(outcome.checkpoints, 'checkpoint')} "
@@ -55,6 +63,10 @@ def _print_outcome(outcome: "RunOutcome", *, executed: bool) -> None:
     click.echo(f"  output  {display_path(outcome.output_dir)}")
     if outcome.result_text is not None:
         click.echo(f"  result  {escape(outcome.result_text)}")
+
+
+def _print_advice(outcome: "RunOutcome", *, executed: bool) -> None:
+    """Print on standard error what went wrong and how to go on."""
     if outcome.error is not None:
         click.echo(f"error: {outcome.error.type}: {escape(outcome.error.message)}", err=True)
         trace = find_stacktrace(outcome.output_dir)

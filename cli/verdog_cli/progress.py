@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
-from verdog_cli.render import escape, format_duration, shorten
+from verdog_cli.render import escape, format_duration, shorten, silence_stdout
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -105,8 +105,13 @@ class LineProgress(SilentProgress):
             self._print(f"{number:>6}")
 
     def _print(self, line: str) -> None:
-        with contextlib.suppress(OSError, ValueError):
-            click.echo(line)
+        try:
+            with contextlib.suppress(ValueError):
+                click.echo(line)
+        except BrokenPipeError:
+            silence_stdout()  # the run goes on, and what its steps print must not fail either
+        except OSError:
+            pass
 
 
 class LiveProgress(LineProgress):

@@ -126,6 +126,13 @@ def page(lines: Iterable[str], *, pager: bool) -> None:
     click.echo_via_pager(f"{line}\n" for line in lines)
 
 
+def silence_stdout() -> None:
+    """Point standard output at nothing after its reader went away, so that no later flush fails again."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
+
+
 def emit_document(operation: str, **fields: object) -> None:
     """Print the one JSON document of a command. It is ASCII, whatever the names in it."""
     import json

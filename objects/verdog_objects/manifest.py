@@ -13,6 +13,7 @@ from verdog_objects.errors import Corrupt, InvalidInput, NotFound
 from verdog_objects.nodecache import CachedReader, CachedWriter, NodeCache, write_node
 from verdog_objects.nodes import EMPTY_OID, MAX_KEY_BYTES, Entry, EntryKind, Node, Totals, make_leaf
 from verdog_objects.oid import Kind, Oid, compute_oid, format_oid
+from verdog_objects.paths import escape_path
 from verdog_objects.store import ObjectReader, ObjectWriter
 from verdog_objects.treeedit import build_tree, edit_tree
 
@@ -51,7 +52,7 @@ def path_key(path: bytes) -> bytes:
             `MAX_KEY_BYTES`.
     """
     if b"\x00" in path or len(path) > MAX_KEY_BYTES or not _IMPROPER.isdisjoint(path.split(b"/")):
-        raise InvalidInput(f"{path[:200]!r} is no path of an artifact", paths=[path])
+        raise InvalidInput(f"'{escape_path(path[:200])}' is no path in a checkpoint", paths=[path])
     return path.replace(b"/", b"\x00")
 
 

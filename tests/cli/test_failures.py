@@ -2,7 +2,7 @@ import click
 import pytest
 
 from verdog_cli.exits import RunEnded, Usage
-from verdog_cli.failures import describe
+from verdog_cli.failures import describe, format_failure
 from verdog_objects.errors import (
     Ambiguous,
     Busy,
@@ -68,6 +68,20 @@ def test_each_class_of_error_has_its_exit_code(error: BaseException, exit_code: 
 
 def test_an_ambiguous_name_lists_what_it_could_be() -> None:
     assert describe(Ambiguous("two runs", candidates=["ab12", "ab13"])).hint == "it could be ab12, ab13"
+
+
+def test_a_name_that_lists_its_meanings_is_not_explained_twice() -> None:
+    assert describe(Ambiguous("'ab' may mean ab12, ab13", candidates=["ab12", "ab13"])).hint is None
+
+
+def test_a_name_of_many_meanings_is_answered_with_a_command() -> None:
+    many = [f"ab{number}" for number in range(9)]
+    assert describe(Ambiguous("name one of 9 runs", candidates=many)).hint == "`verdog runs` lists them"
+
+
+def test_a_hint_is_wrapped_between_commands() -> None:
+    lines = format_failure(describe(NotRestorable("checkpoint 3 holds a socket", code="x"))).splitlines()
+    assert all(line.count("`") % 2 == 0 for line in lines)
 
 
 def test_paths_of_an_integrity_error_stay_byte_exact_in_json() -> None:

@@ -75,6 +75,13 @@ def test_an_unknown_option_names_the_command(capsys: pytest.CaptureFixture[str])
     assert "verdog has no option --colour" in capsys.readouterr().err
 
 
+def test_an_argument_of_the_workflow_before_the_dashes_is_explained(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_application(["run", "flow.py", "--input.value", "3"]) == 2
+    assert "arguments follow --, as in" in capsys.readouterr().err
+
+
 def test_a_directory_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_application(["-C", "/no/such/place", "runs"]) == 2
     assert "/no/such/place" in capsys.readouterr().err
@@ -83,6 +90,30 @@ def test_a_directory_that_is_not_there_is_named(capsys: pytest.CaptureFixture[st
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_application(["--version"]) == 0
     assert capsys.readouterr().out.startswith("verdog 0.")
+
+
+def test_closed_standard_streams_are_no_error(project: Path) -> None:
+    result = subprocess.run(
+        f"{sys.executable} -m verdog_cli runs <&- >&- 2>&-",
+        shell=True,
+        executable="/bin/bash",
+        cwd=project,
+        check=False,
+    )
+    assert result.returncode == 2  # nothing was ever run there
+
+
+def test_a_full_device_is_one_sentence() -> None:
+    result = subprocess.run(
+        f"{sys.executable} -m verdog_cli log --json > /dev/full",
+        shell=True,
+        executable="/bin/bash",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.stderr.startswith("error: ")
+    assert "Traceback" not in result.stderr
 
 
 def test_a_reader_that_went_away_is_no_error() -> None:

@@ -57,10 +57,13 @@ def test_a_closed_pipe_does_not_stop_a_run(monkeypatch: pytest.MonkeyPatch) -> N
     def broken(*arguments: object, **options: object) -> None:
         raise BrokenPipeError
 
+    silenced: list[bool] = []
     monkeypatch.setattr("click.echo", broken)
+    monkeypatch.setattr("verdog_cli.progress.silence_stdout", lambda: silenced.append(True))
     progress = LineProgress()
     progress.visit_finished("a/000001", "succeeded", 0.1)
     progress.checkpoint_written(notice(1, "reason"))
+    assert silenced
 
 
 def test_a_terminal_shows_the_visit_that_is_going_on() -> None:

@@ -246,19 +246,32 @@ def test_a_killed_run_is_resumed_from_its_last_checkpoint(verdog: Verdog, projec
     assert "     7  work/000004" in result.out
 
 
-def test_nobody_reading_does_not_stop_a_run(flow: Path) -> None:
-    done = subprocess.run(
+def run_unread(project: Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
         f"{sys.executable} -m verdog_cli run flow.py --run-id first | true; exit ${{PIPESTATUS[0]}}",
         shell=True,
         executable="/bin/bash",
-        cwd=flow.parent,
+        cwd=project,
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def test_nobody_reading_does_not_stop_a_run(flow: Path) -> None:
+    flow.write_text(countdown('print("a step may print, too", flush=True)'))
+    done = run_unread(flow.parent)
     assert done.stderr == ""
+    assert done.returncode == 0
     with Repository.open(flow.parent, read_only=True) as repository:
         assert repository.header(RunId("first")).status == "succeeded"
+
+
+def test_the_exit_code_of_a_failed_run_does_not_depend_on_a_reader(flow: Path) -> None:
+    flow.write_text(countdown(FAILS_ONCE))
+    done = run_unread(flow.parent)
+    assert done.returncode == 1
+    assert "error: RuntimeError: not mended yet" in done.stderr
 
 
 def test_fork_goes_on_from_a_checkpoint_in_a_new_run(verdog: Verdog, flow: Path) -> None:

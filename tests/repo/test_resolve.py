@@ -135,6 +135,12 @@ def test_a_tag_is_no_run(family: Script) -> None:
         family.repository.resolve_run("good")
 
 
+@pytest.mark.parametrize("text", ["mine@3", "mine~0", "fork~2"])
+def test_a_checkpoint_where_a_run_is_needed_is_named(family: Script, text: str) -> None:
+    with pytest.raises(NotFound, match=r"names checkpoint [0-9] of run .*, not a run"):
+        family.repository.resolve_run(text)
+
+
 def test_no_name_is_the_only_run(script: Script) -> None:
     with pytest.raises(NotFound, match="no run"):
         script.repository.resolve_run("")
