@@ -27,7 +27,7 @@ def run_application(arguments: Sequence[str]) -> int:
         silence_stdout()
         return 0
     except SystemExit as end:
-        return _code_of(end)
+        return _end_of_arguments(end, context)
     except BaseException as error:
         return _report(error, context)
     return code
@@ -51,12 +51,19 @@ def _invoke(head: Sequence[str], context: Context) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _code_of(end: SystemExit) -> int:
-    """Return the exit code of a workflow's argument parser, which ends the process by itself."""
-    if end.code is None or isinstance(end.code, int):
-        return end.code or 0
-    click.echo(end.code, err=True)
-    return 1
+def _end_of_arguments(end: SystemExit, context: Context) -> int:
+    """Return the exit code of a workflow's argument parser, which has said everything there is to say."""
+    if end.code is not None and not isinstance(end.code, int):
+        click.echo(end.code, err=True)
+    code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    if code and context.json_operation is not None:
+        from verdog_cli.render import emit_document
+
+        message = "the arguments of the workflow do not fit; standard error says why"
+        error = {"kind": "usage", "code": "workflow.arguments_invalid", "message": message}
+        with contextlib.suppress(OSError):
+            emit_document(context.json_operation, status="error", error=error)
+    return code
 
 
 def _report(error: BaseException, context: Context) -> int:

@@ -132,6 +132,21 @@ def test_an_error_as_json_is_one_document_too(verdog: Verdog, flow: Path) -> Non
     assert document["error"]["kind"] == "not_found"
 
 
+def test_wrong_arguments_as_json_are_one_document_too(verdog: Verdog, flow: Path) -> None:
+    result = verdog("run", "flow.py", "--json", "--", "--input.value", "many")
+    assert result.code == 2
+    assert json.loads(result.out)["error"]["code"] == "workflow.arguments_invalid"
+    assert "--input.value" in result.err
+
+
+@pytest.mark.parametrize("run_id", ["", " ", "../x", "a/b", "x" * 300])
+def test_a_run_id_that_is_no_name_is_refused_before_anything_is_written(
+    verdog: Verdog, flow: Path, run_id: str
+) -> None:
+    assert verdog("run", "flow.py", "--run-id", run_id).code == 2
+    assert not list(flow.parent.glob(".verdog/runs/*/*"))
+
+
 def test_a_failed_run_exits_1_and_resume_goes_on_where_it_failed(verdog: Verdog, project: Path) -> None:
     (project / "flow.py").write_text(countdown(FAILS_ONCE))
     result = verdog("run", "flow.py", "--run-id", "first")
