@@ -72,7 +72,10 @@ def _print_advice(outcome: "RunOutcome", *, executed: bool) -> None:
         trace = find_stacktrace(outcome.output_dir)
         if trace is not None:
             click.echo(f"hint: the traceback is in {display_path(trace)}", err=True)
+    if outcome.error is not None and outcome.resumable:
         click.echo(f"hint: verdog resume {outcome.run} tries again from the last checkpoint", err=True)
+    elif outcome.error is not None:
+        click.echo(f"hint: verdog restart {outcome.run} --sessions fresh begins again", err=True)
     elif outcome.status == "interrupted" or not executed:
         click.echo(f"hint: verdog resume {outcome.run}", err=True)
 

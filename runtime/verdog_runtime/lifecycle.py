@@ -21,6 +21,7 @@ from verdog_runtime.interpreter.forking import ForkRequest, examine_fork, fork_r
 from verdog_runtime.interpreter.observer import CheckpointNotice, Observer
 from verdog_runtime.interpreter.openbooks import new_operation
 from verdog_runtime.interpreter.policies import CheckpointPolicy, SessionPolicy
+from verdog_runtime.interpreter.recorder import FAILURE_PORT
 from verdog_runtime.interpreter.restart import RestartRequest, restart_run
 from verdog_runtime.interpreter.resume import ResumeRequest, locate_output, resume_run
 from verdog_runtime.interpreter.settings import Settings
@@ -40,6 +41,7 @@ class RunOutcome:
         result_text: the output for people.
         checkpoints: how many this execution wrote.
         not_restorable: how many of those can be neither resumed nor forked.
+        resumable: there is a checkpoint to go on from, if the run has not succeeded.
     """
 
     run: RunId
@@ -50,6 +52,7 @@ class RunOutcome:
     error: RunError | None
     checkpoints: int
     not_restorable: int
+    resumable: bool
 
 
 class _Counter:
@@ -272,7 +275,10 @@ def choose_output(project_root: Path, workflow: str) -> Path:
 
 def describe_run(repository: Repository, run: RunId, *, checkpoints: int, not_restorable: int) -> RunOutcome:
     """Return how a run stands, as its header says."""
-    header = repository.header(run)
+    header, tip = repository.header(run), repository.tip(run)
+    resumable = tip is not None and (
+        tip.restorable or repository.record(tip).unavailable_code == FAILURE_PORT
+    )
     result = None
     if header.result is not None:
         result = describe_neutral(decode_neutral(repository.store.get(Kind.VALUE, header.result)))
@@ -285,13 +291,15 @@ def describe_run(repository: Repository, run: RunId, *, checkpoints: int, not_re
         error=header.error,
         checkpoints=checkpoints,
         not_restorable=not_restorable,
+        resumable=resumable,
     )
 
 
 class _Execution:
     """The settings of one execution; what it raises becomes what a command can tell.
 
-    Inside the block, cancellation and Ctrl+C end the block quietly once the run's record says `interrupted`.
+    Inside the block, cancellation and Ctrl+C end the block quietly once the run's record says `interrupted`,
+    and so does `sys.exit` in a step, whose record says `failed`: its code is none of a command's.
     A refusal of the definition or its arguments, before the run was recorded, becomes `InvalidInput`.
     """
 
@@ -308,7 +316,7 @@ class _Execution:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        if isinstance(error, KeyboardInterrupt | ExecutionCancelled):
+        if isinstance(error, KeyboardInterrupt | ExecutionCancelled | SystemExit):
             return self._is_recorded()
         if isinstance(error, ValueError | TypeError | LookupError) and not isinstance(
             error, VerdogError | RunStoreError

@@ -111,7 +111,7 @@ def test_a_revision_that_is_not_there_exits_2(verdog: Verdog, run: HandMade) -> 
 def test_show_tells_state_and_changed_files(verdog: Verdog, run: HandMade) -> None:
     out = verdog("show", "first@2").out
     assert "checkpoint first@2" in out
-    assert "census.main/survey#2" in out
+    assert "completed  survey/000002" in out
     assert "input" in out
     assert "2 changed files" in out
     assert "survey/1/rows.csv" in out

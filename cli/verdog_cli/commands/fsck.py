@@ -8,6 +8,7 @@ from verdog_cli.context import Context, pass_context
 from verdog_cli.exits import FAILED, OK
 from verdog_cli.group import Command
 from verdog_cli.render import emit_document, escape, exact, plural
+from verdog_objects.errors import Corrupt
 
 if TYPE_CHECKING:
     from verdog_repo.fsck import Finding
@@ -24,11 +25,15 @@ def command(context: Context, read_data: bool, as_json: bool) -> int:
     finding names what is damaged, and the run, visits and files it touches. Nothing is changed. The exit code
     is 1 when there is a finding.
     """
-    from verdog_repo.fsck import check
+    from verdog_repo.fsck import Finding, check
 
-    with context.repository() as repository:
-        findings = check(repository, read_data=read_data)
-        runs = len(repository.runs()) if not findings else None
+    runs = None
+    try:
+        with context.repository() as repository:
+            findings = check(repository, read_data=read_data)
+            runs = len(repository.runs()) if not findings else None
+    except Corrupt as error:  # the store cannot even be opened
+        findings = [Finding(kind="store", message=str(error))]
     if as_json:
         emit_document("fsck", findings=[_as_json(each) for each in findings])
         return FAILED if findings else OK

@@ -52,8 +52,9 @@ def command(
 ) -> None:
     """List the runs of this project, newest first, children below their parents.
 
-    AT is the number of the latest checkpoint, with ! if the run cannot go on from it. SESSIONS says how a
-    fork of it can treat agent conversations: branch them, or only begin fresh ones.
+    STATUS says absent if the run's directory is gone: resume writes it again. AT is the number of the latest
+    checkpoint, with ! if the run cannot go on from it. SESSIONS says how a fork of it can treat agent
+    conversations: branch them, or only begin fresh ones.
     """
     with context.repository() as repository:
         listings = repository.runs()

@@ -14,9 +14,10 @@ from verdog_cli.views import (
     boundary_as_json,
     checkpoint_as_json,
     entry_as_json,
-    format_boundary,
     format_name,
+    format_next,
     format_time,
+    format_visit,
     lineage_as_json,
 )
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from verdog_repo.checkpoint import Checkpoint
     from verdog_repo.record import CheckpointRecord
     from verdog_repo.repository import Repository
+    from verdog_repo.runs import RunHeader
 
 _VALUE_LINES = 6
 """How many lines of one value are shown as text."""
@@ -59,12 +61,15 @@ def command(context: Context, ctx: click.Context, revision: str, all_files: bool
             return
         checkpoint = select_checkpoint(repository, revision)
         record = repository.record(checkpoint)
+        header = repository.header(checkpoint.run)
+        latest = repository.tip(checkpoint.run) == checkpoint
         changes = list(iter_changes(repository, checkpoint))
         state = list(_iter_state(repository, record))
     if as_json:
         emit_document("show", **_as_json(checkpoint, record, changes, state))
         return
-    lines = [*_describe(checkpoint, record), *_describe_state(state), *_describe_changes(changes, all_files)]
+    head = _describe(checkpoint, record, header if latest else None)
+    lines = [*head, *_describe_state(state), *_describe_changes(changes, all_files)]
     page(lines, pager=context.pager)
 
 
@@ -93,23 +98,30 @@ def _iter_state(repository: "Repository", record: "CheckpointRecord") -> Iterato
         yield key.decode("utf-8", "replace"), format_neutral(decode_neutral(payload), limit_chars=2000)
 
 
-def _describe(checkpoint: "Checkpoint", record: "CheckpointRecord") -> Iterator[str]:
+def _describe(
+    checkpoint: "Checkpoint", record: "CheckpointRecord", header: "RunHeader | None"
+) -> Iterator[str]:
+    """Yield what a checkpoint is. The header is its run's if it is the latest one, which alone is resumed."""
     yield f"checkpoint {format_name(checkpoint)}"
     yield f"commit     {checkpoint.commit.hex()}"
     yield f"kind       {record.kind.value}"
-    yield f"completed  {format_boundary(record.completed)}  {format_duration(record.duration_ns)}"
-    yield f"next       {format_boundary(record.next)}"
+    yield f"completed  {format_visit(checkpoint)}  {format_duration(record.duration_ns)}"
+    yield f"next       {format_next(checkpoint)}"
     yield f"created    {format_time(record.created_at)}"
     if record.parent is not None:
         source = record.parent
         at = "" if source.checkpoint is None else f"@{source.checkpoint}"
         yield f"from       {source.operation.value} of {source.run}{at}"
     if record.restorable:
-        yield f"usable     resume, fork{'' if record.branchable else ' (only with new conversations)'}"
+        resumable = header is not None and header.status.value != "succeeded"
+        uses = "resume, fork" if resumable else "fork"
+        yield f"usable     {uses}{'' if record.branchable else ' (only with new conversations)'}"
     else:
         yield f"usable     no: {escape(record.reason or record.unavailable_code or 'no reason recorded')}"
     for path in record.late:
         yield f"late       {escape(path)}"
+    if header is not None and header.error is not None:
+        yield f"run failed {header.error.type}: {escape(header.error.message)}"
 
 
 def _describe_state(state: list[tuple[str, str]]) -> Iterator[str]:

@@ -67,7 +67,7 @@ class Visitor:
             after = None if isinstance(node, FeatureNodeDefinition) else candidate.get(node)
             self.events.node(frame, node.id, ExecutionStatus.SUCCEEDED, after)
         except BaseException as error:
-            self._close(place, _format_end(error), begun)
+            self._close(place, _format_end(error), begun, stopped=isinstance(error, KeyboardInterrupt))
             raise
         duration_ns = self._close(place, "succeeded", begun)
         return NodeVisited(
@@ -134,10 +134,11 @@ class Visitor:
         self._observer.visit_started(place.path)
         return place
 
-    def _close(self, place: VisitDirectory, status: str, begun_ns: int) -> int:
+    def _close(self, place: VisitDirectory, status: str, begun_ns: int, *, stopped: bool = False) -> int:
+        """End a visit. One that Ctrl+C stopped is `failed` in the trace; people are told what happened."""
         duration_ns = time.perf_counter_ns() - begun_ns
         self._trace.end(place.path, status, duration_ns / 1e9)
-        self._observer.visit_finished(place.path, status, duration_ns / 1e9)
+        self._observer.visit_finished(place.path, "cancelled" if stopped else status, duration_ns / 1e9)
         return duration_ns
 
 
