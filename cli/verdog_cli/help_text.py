@@ -27,9 +27,11 @@ Looking:
   checkpoints  List what each checkpoint of a run can be used for.
   ls           List the files of a checkpoint.
   cat          Write a file of a checkpoint to standard output.
+  status       Compare a run's directory with its latest checkpoint.
 
 Changing:
   checkout  Write the files of a checkpoint into a new directory.
+  restore   Put recorded files back into a run's directory.
   tag       Name a checkpoint.
   label     Name a run.
   fsck      Check everything that is stored.

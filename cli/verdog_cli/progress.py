@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
-from verdog_cli.render import escape, format_duration, shorten, silence_stdout
+from verdog_cli.render import escape, format_duration, plural, shorten, silence_stdout
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,6 +34,10 @@ class Progress(Protocol):
         """The last finished visit was committed."""
         ...
 
+    def files_restored(self, paths: tuple[bytes, ...]) -> None:
+        """Recorded files that differed were put back before the run went on."""
+        ...
+
 
 @dataclass(slots=True)
 class _Visit:
@@ -53,6 +57,13 @@ class SilentProgress:
 
     def visit_finished(self, path: str, status: str, duration_s: float) -> None:
         """Say nothing."""
+
+    def files_restored(self, paths: tuple[bytes, ...]) -> None:
+        """Name them on standard error."""
+        with contextlib.suppress(OSError):
+            click.echo(f"{plural(len(paths), 'path')} put back as recorded:", err=True)
+            for path in paths:
+                click.echo(f"  {escape(path)}", err=True)
 
     def checkpoint_written(self, notice: "CheckpointNotice") -> None:
         """Warn once."""

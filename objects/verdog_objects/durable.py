@@ -42,6 +42,10 @@ class Disk:
         """Move a name over another one in the same file system."""
         os.replace(source, target)  # noqa: PTH105
 
+    def rename_into(self, source: bytes, directory: int, name: bytes) -> None:
+        """Move a name over one in an open directory of the same file system."""
+        os.rename(source, name, dst_dir_fd=directory)
+
     def link(self, source: Path, target: Path) -> None:
         """Give a file a second name; it must be free."""
         os.link(source, target, follow_symlinks=False)

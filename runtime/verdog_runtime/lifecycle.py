@@ -69,6 +69,9 @@ class _Counter:
     def visit_finished(self, path: str, status: str, duration_s: float) -> None:
         self._observer.visit_finished(path, status, duration_s)
 
+    def files_restored(self, paths: tuple[bytes, ...]) -> None:
+        self._observer.files_restored(paths)
+
     def checkpoint_written(self, notice: CheckpointNotice) -> None:
         self.checkpoints += 1
         self.not_restorable += not notice.restorable
@@ -140,6 +143,7 @@ def resume_recorded(
     *,
     workflow: str | None = None,
     allow_changed_code: bool = False,
+    restore: bool = False,
 ) -> RunOutcome:
     """Resume a run.
 
@@ -149,6 +153,7 @@ def resume_recorded(
         conduct: who watches, and who may stop it.
         workflow: where the workflow is, for a run that was started from Python.
         allow_changed_code: go on although code or environment changed.
+        restore: put recorded files back where they differ, instead of refusing to go on.
 
     Raises:
         RunStoreError: it cannot be resumed, and why.
@@ -157,7 +162,7 @@ def resume_recorded(
     header = repository.header(run)
     loaded = load_recorded(repository, header, workflow)
     configured = configure_workflow(loaded, header.arguments)
-    request = ResumeRequest(allow_changed_code=allow_changed_code, command=conduct.command)
+    request = ResumeRequest(allow_changed_code=allow_changed_code, restore=restore, command=conduct.command)
     execution = _Execution(repository.project, run, conduct)
     with execution:
         resume_run(execution.settings, configured.definition, run, request)

@@ -13,13 +13,19 @@ from verdog_cli.selection import select_run
 @click.option(
     "--allow-changed-code", is_flag=True, help="Go on although code or environment changed; this is recorded."
 )
+@click.option("--restore", is_flag=True, help="First put recorded files back where they differ.")
 @click.option(
     "--workflow", metavar="FILE[:NAME]", help="Where the workflow is, if the run was started from Python."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document when the run ended.")
 @pass_context
 def command(
-    context: Context, run: str | None, allow_changed_code: bool, workflow: str | None, as_json: bool
+    context: Context,
+    run: str | None,
+    allow_changed_code: bool,
+    restore: bool,
+    workflow: str | None,
+    as_json: bool,
 ) -> int:
     """Go on with a run from its latest checkpoint, in the same directory.
 
@@ -34,6 +40,11 @@ def command(
         output = repository.project / repository.header(chosen).output_dir
         with conduct(output, quiet=as_json) as conducted:
             outcome = resume_recorded(
-                repository, chosen, conducted, workflow=workflow, allow_changed_code=allow_changed_code
+                repository,
+                chosen,
+                conducted,
+                workflow=workflow,
+                allow_changed_code=allow_changed_code,
+                restore=restore,
             )
     return report_outcome(outcome, context=context, operation="resume")

@@ -34,6 +34,10 @@ class Observer(Protocol):
         """A checkpoint is durable."""
         ...
 
+    def files_restored(self, paths: tuple[bytes, ...]) -> None:
+        """Recorded files that differed on disk were put back before the run went on."""
+        ...
+
 
 class SilentObserver:
     """Watches nothing."""
@@ -45,4 +49,7 @@ class SilentObserver:
         """Do nothing."""
 
     def checkpoint_written(self, notice: CheckpointNotice) -> None:
+        """Do nothing."""
+
+    def files_restored(self, paths: tuple[bytes, ...]) -> None:
         """Do nothing."""

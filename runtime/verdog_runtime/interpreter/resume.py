@@ -6,11 +6,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from verdog_objects.checkout import materialise
 from verdog_objects.errors import Busy, NotRestorable
 from verdog_objects.oid import Oid
 from verdog_objects.signatures import Signatures
-from verdog_objects.verify import format_difference, verify_tree
 from verdog_repo.acknowledged import check_acknowledged
 from verdog_repo.lease import Lease
 from verdog_repo.names import RunId
@@ -19,6 +17,7 @@ from verdog_repo.repository import Repository
 from verdog_repo.runs import RunHeader, RunStatus, SourceFile
 from verdog_runtime.declarations.graph import AnyWorkflow
 from verdog_runtime.interpreter.acknowledgements import read_acknowledged
+from verdog_runtime.interpreter.bringing import bring_artifacts, lost_power
 from verdog_runtime.interpreter.commands import Fail, Finish
 from verdog_runtime.interpreter.compatibility import require_same_environment
 from verdog_runtime.interpreter.machine import resume
@@ -26,7 +25,6 @@ from verdog_runtime.interpreter.mainmodule import name_main_module
 from verdog_runtime.interpreter.openbooks import (
     Continuation,
     Opening,
-    claim_output,
     new_operation,
     open_books,
 )
@@ -36,7 +34,7 @@ from verdog_runtime.interpreter.restoring import Decoding, Restored, restore_sta
 from verdog_runtime.interpreter.running import execute
 from verdog_runtime.interpreter.settings import Settings
 from verdog_runtime.refusals import AlreadySucceeded, NothingToResume, WorkflowMismatch
-from verdog_runtime.storeerrors import IntegrityError, RunActive
+from verdog_runtime.storeerrors import RunActive
 from verdog_runtime.values import Anchors
 
 
@@ -46,10 +44,12 @@ class ResumeRequest:
 
     Attributes:
         allow_changed_code: go on although code or environment changed, and record that.
+        restore: put recorded files back where they differ, instead of refusing to go on.
         command: the command line, for the operation log.
     """
 
     allow_changed_code: bool = False
+    restore: bool = False
     command: tuple[str, ...] = ()
 
 
@@ -90,7 +90,7 @@ def resume_run(
         )
         decoding = decode_for(repository, output)
         restored = restore_state_tree(repository.store, point.state, plan, definition, decoding)
-        signatures = _bring_artifacts(repository, point.artifacts, output)
+        signatures = _bring_files(settings, repository, lease, point, output, request)
         operation = new_operation("resume", settings.now(), request.command)
         header = replace(
             header,
@@ -110,6 +110,28 @@ def resume_run(
             resumed_from=point.resumed_from,
         )
         return go_on(settings, opening, continuation, restored)
+
+
+def _bring_files(
+    settings: Settings,
+    repository: Repository,
+    lease: Lease,
+    point: StartingPoint,
+    output: Path,
+    request: ResumeRequest,
+) -> Signatures:
+    """Return what is known of the recorded files, once each of them is as it was recorded."""
+    signatures = Signatures()
+    restored = bring_artifacts(
+        repository.store,
+        point.artifacts,
+        output,
+        signatures,
+        restore=request.restore or lost_power(lease),
+    )
+    if restored:
+        settings.observer.files_restored(restored)
+    return signatures
 
 
 def go_on(
@@ -213,24 +235,3 @@ def decode_for(repository: Repository, output: Path) -> Decoding:
         main_module=name_main_module(),
         trusted=True,
     )
-
-
-def _bring_artifacts(repository: Repository, root: Oid, output: Path) -> Signatures:
-    """Check every recorded file of an output directory, or write them all if the directory is gone.
-
-    Raises:
-        IntegrityError: naming each path that is missing, changed or has other permissions.
-    """
-    signatures = Signatures()
-    if not os.path.lexists(output):
-        output.parent.mkdir(parents=True, exist_ok=True)
-        materialise(repository.store, root, output, preserve_special=True)
-    differences = verify_tree(repository.store, root, output, signatures=signatures)
-    if differences:
-        listed = "".join(f"\n  {format_difference(difference)}" for difference in differences)
-        raise IntegrityError(
-            f"recorded files in {output} are not as they were recorded:{listed}",
-            paths=dict.fromkeys(difference.path for difference in differences),
-        )
-    claim_output(output)
-    return signatures

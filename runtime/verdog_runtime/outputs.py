@@ -1,0 +1,112 @@
+"""The output directories of recorded runs, compared with their checkpoints and put back."""
+
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from verdog_objects.errors import NotFound
+from verdog_objects.manifest import lookup, path_key
+from verdog_objects.oid import Oid
+from verdog_objects.paths import escape_path
+from verdog_objects.verify import Difference, list_untracked, verify_tree
+from verdog_repo.checkpoint import Checkpoint
+from verdog_repo.repository import Repository
+from verdog_runtime.interpreter.bringing import put_back
+from verdog_runtime.interpreter.resume import locate_output, take_lease
+from verdog_runtime.layout import exclude_control_files
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputStatus:
+    """An output directory against a checkpoint.
+
+    Attributes:
+        present: the directory is there. If it is not, nothing else is said.
+        untracked: files and links that the checkpoint does not have.
+    """
+
+    present: bool
+    differences: tuple[Difference, ...] = ()
+    untracked: tuple[bytes, ...] = ()
+
+
+def compare_output(repository: Repository, checkpoint: Checkpoint) -> OutputStatus:
+    """Compare a run's directory with what a checkpoint of it recorded. Every recorded file is read.
+
+    Raises:
+        NotFound: the checkpoint's files were not recorded.
+    """
+    root = _recorded_files(repository, checkpoint)
+    output = locate_output(repository, repository.header(checkpoint.run))
+    if not output.is_dir():
+        return OutputStatus(present=False)
+    return OutputStatus(
+        present=True,
+        differences=tuple(verify_tree(repository.store, root, output)),
+        untracked=tuple(
+            path
+            for path in list_untracked(repository.store, root, output, excluded=exclude_control_files(output))
+            if not _is_directory(output, path)
+        ),
+    )
+
+
+def _is_directory(output: Path, path: bytes) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(os.fsencode(output) + b"/" + path).st_mode)
+    except FileNotFoundError:
+        return True
+
+
+def restore_files(repository: Repository, source: Checkpoint, paths: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Put a checkpoint's recorded files back into its run's directory, under the run's lease.
+
+    Args:
+        repository: the run's.
+        source: the checkpoint.
+        paths: files and directories to put back; everything when empty.
+
+    Returns:
+        The paths that were put back, because they were missing or differed.
+
+    Raises:
+        RunActive: the run is being executed.
+        NotFound: the checkpoint's files were not recorded, or it has no such path.
+        InvalidInput: something that is not recorded is in the way.
+
+    Durability: all of it once the call returned.
+    """
+    root = _recorded_files(repository, source)
+    wanted = [path.rstrip(b"/") for path in paths]
+    for path in wanted:
+        if lookup(repository.store, root, path_key(path)) is None:
+            raise NotFound(
+                f"checkpoint {source.sequence} of run {source.run} has no {escape_path(path)}", paths=(path,)
+            )
+    with take_lease(repository, source.run):
+        output = locate_output(repository, repository.header(source.run))
+        output.mkdir(parents=True, exist_ok=True)
+        differences = verify_tree(repository.store, root, output)
+        if wanted:
+            differences = [each for each in differences if _is_among(each.path, wanted)]
+        if not differences:
+            return ()
+        return put_back(repository.store, root, output, differences)
+
+
+def _is_among(path: bytes, wanted: Sequence[bytes]) -> bool:
+    """Return whether a path is wanted, lies below one that is, or is a directory above one."""
+    return any(
+        path == each or path.startswith(each + b"/") or each.startswith(path + b"/") for each in wanted
+    )
+
+
+def _recorded_files(repository: Repository, checkpoint: Checkpoint) -> Oid:
+    root = repository.record(checkpoint).artifacts
+    if root is None:
+        raise NotFound(
+            f"the files of checkpoint {checkpoint.sequence} of run {checkpoint.run} were not recorded"
+        )
+    return root
