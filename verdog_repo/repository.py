@@ -169,6 +169,10 @@ class Repository:
         """Return the checkpoint of a commit. Raises `NotFound` when there is none."""
         return self.catalog.index.get(commit)
 
+    def parent(self, checkpoint: Checkpoint) -> Checkpoint | None:
+        """Return the checkpoint before this one, perhaps of another run, or None for a root."""
+        return self.catalog.index.parent(checkpoint)
+
     def checkpoint_at(self, run: RunId, sequence: int) -> Checkpoint:
         """Return a run's own checkpoint by its number. Raises `NotFound` when the run has none of it."""
         tip = self.tip(run)

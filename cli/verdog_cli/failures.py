@@ -17,6 +17,7 @@ from verdog_objects.errors import (
     Corrupt,
     FormatUnsupported,
     InvalidInput,
+    Missing,
     NotFound,
     NotRestorable,
     Unavailable,
@@ -56,6 +57,7 @@ class Failure:
 
 
 _CATEGORIES: tuple[tuple[type[VerdogError], int, str | None], ...] = (
+    (Missing, CORRUPT, "`verdog fsck` says what is damaged and which runs it touches"),
     (Ambiguous, USAGE, None),
     (NotFound, USAGE, None),
     (Conflict, BUSY, "it changed while this command was at work; try again"),
@@ -73,8 +75,8 @@ _CATEGORIES: tuple[tuple[type[VerdogError], int, str | None], ...] = (
 
 
 _INTEGRITY_HINT = (
-    "`verdog checkout RUN DIR` writes the files as they were, to be put back; "
-    "`verdog fork RUN --sessions branch` goes on from them in a new directory"
+    "`verdog restore RUN` puts the files back as they were, and so does `verdog resume RUN --restore`; "
+    "`verdog status RUN` lists what differs"
 )
 
 _CANDIDATES = 3

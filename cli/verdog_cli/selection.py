@@ -80,9 +80,8 @@ def iter_changes(repository: "Repository", checkpoint: "Checkpoint") -> Iterator
     after = repository.record(checkpoint).artifacts
     if after is None:
         return
-    before = None
-    if checkpoint.parent is not None:
-        before = repository.record(repository.checkpoint(checkpoint.parent)).artifacts
+    parent = repository.parent(checkpoint)
+    before = repository.record(parent).artifacts if parent is not None else None
     if before is not None:
         yield from diff(repository.store, before, after)
         return

@@ -69,6 +69,12 @@ class Corrupt(VerdogError):
     kind = "corrupt"
 
 
+class Missing(Corrupt, NotFound):
+    """An object that something stored refers to is not stored. Nobody but verdog names objects by id."""
+
+    kind = "missing"
+
+
 class FormatUnsupported(VerdogError):
     """The store or a record was written in a format this version does not know."""
 

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from verdog_objects import rows
-from verdog_objects.errors import Conflict, Corrupt, InvalidInput, NotFound
+from verdog_objects.errors import Conflict, Corrupt, InvalidInput, Missing
 from verdog_objects.oid import Kind, Oid, compute_oid, format_oid
 from verdog_objects.store import PAGE_ROWS, Guard, ObjectInfo, PutRow, Query, Row, Table, Value, Write, Writer
 
@@ -147,7 +147,7 @@ class MemoryStore:
 
 def _open(kind: Kind, oid: Oid, found: tuple[Kind, bytes] | None) -> bytes:
     if found is None:
-        raise NotFound(f"no object {format_oid(oid)}")
+        raise Missing(f"object {format_oid(oid)} is missing", paths=[oid])
     if found[0] is not kind:
         raise Corrupt(f"object {format_oid(oid)} is a {found[0].name}, not a {kind.name}", paths=[oid])
     return found[1]

@@ -202,6 +202,7 @@ class PackReader:
 
         Raises:
             FileNotFoundError: there is no such pack.
+            ValueError: the range begins or ends before the pack does.
             Unavailable: the disk does not give the bytes.
         """
         try:
@@ -253,6 +254,10 @@ def check_pack(directory: Path, name: str, committed: int) -> str | None:
 
 
 def _read_range(fd: int, start: int, length: int) -> bytes:
+    if start < 0 or length < 0:
+        raise ValueError("no such range")
+    if length > _BUFFER_BYTES:  # a damaged location must not make room for more than there is
+        length = min(length, max(0, os.fstat(fd).st_size - start))
     data = os.pread(fd, length, start)
     if len(data) < length and data:
         parts = [data]

@@ -7,7 +7,7 @@ import apsw
 from verdog_objects import objecttable
 from verdog_objects.compression import decompress
 from verdog_objects.connections import Connections
-from verdog_objects.errors import Corrupt, NotFound, VerdogError
+from verdog_objects.errors import Corrupt, Missing, VerdogError
 from verdog_objects.objecttable import StoredObject
 from verdog_objects.oid import Kind, Oid, compute_oid, format_oid
 from verdog_objects.packs import PackReader
@@ -24,30 +24,33 @@ class StoredReader:
         """Return the payload of one object of a kind."""
         found = objecttable.find_object(self._connections.get(), oid)
         if found is None:
-            raise NotFound(f"no object {format_oid(oid)}")
-        payload = self._read(found)
-        if found.kind != kind:
-            name = Kind(found.kind).name
-            raise Corrupt(f"object {format_oid(oid)} is a {name}, not a {kind.name}", paths=[oid])
+            raise Missing(f"object {format_oid(oid)} is missing", paths=[oid])
+        stored, payload = self._read(found)
+        if stored is not kind:
+            raise Corrupt(f"object {format_oid(oid)} is a {stored.name}, not a {kind.name}", paths=[oid])
         return payload
 
     def get_many(self, oids: Sequence[Oid]) -> dict[Oid, tuple[Kind, bytes]]:
         """Return kind and payload of those objects that exist."""
         found = objecttable.find_objects(self._connections.get(), oids)
-        return {each.oid: (Kind(each.kind), self._read(each)) for each in found}
+        return {each.oid: self._read(each) for each in found}
 
-    def _read(self, found: StoredObject) -> bytes:
+    def _read(self, found: StoredObject) -> tuple[Kind, bytes]:
         reason = "its bytes do not match its id"
+        quarantined = False
         try:
-            codec = found.codec if found.codec >= 0 else -1 - found.codec
+            kind = Kind(found.kind)
+            quarantined = found.codec < 0
+            codec = -1 - found.codec if quarantined else found.codec
             payload = decompress(codec, self._read_stored(found), found.size)
-            if compute_oid(Kind(found.kind), payload) == found.oid:
-                return payload
+            if compute_oid(kind, payload) == found.oid:
+                return kind, payload
         except Corrupt as error:
             reason = str(error)
         except (TypeError, ValueError):
             reason = "its row is malformed"
-        self._quarantine(found)
+        if not quarantined:
+            self._quarantine(found.oid)
         raise Corrupt(f"object {format_oid(found.oid)} is damaged: {reason}", paths=[found.oid])
 
     def _read_stored(self, found: StoredObject) -> bytes:
@@ -64,12 +67,12 @@ class StoredReader:
                 return self._read_stored(moved)
             raise Corrupt(f"pack {name} is missing") from error
 
-    def _quarantine(self, found: StoredObject) -> None:
+    def _quarantine(self, oid: Oid) -> None:
         """Have the next writer that has the object store it again. Where we cannot write, nothing happens."""
-        if found.codec < 0 or self._connections.read_only:
+        if self._connections.read_only:
             return
         try:
             with self._connections.transaction() as connection:
-                objecttable.quarantine_object(connection, found.oid)
+                objecttable.quarantine_object(connection, oid)
         except (apsw.Error, VerdogError):
             return

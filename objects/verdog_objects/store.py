@@ -140,7 +140,7 @@ class ObjectReader(Protocol):
         """Return an object's payload; its hash was checked.
 
         Raises:
-            NotFound: no object of this id.
+            Missing: no object of this id.
             Corrupt: the stored bytes do not hash to the id, or the object is of another kind.
         """
         ...
