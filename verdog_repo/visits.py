@@ -48,6 +48,14 @@ def find_visit(catalog: Catalog, tip: Checkpoint, steps: Sequence[NodeStep]) -> 
     return _choose(list(visits.values()), node, place, tip)
 
 
+def count_visits(catalog: Catalog, tip: Checkpoint, place: str) -> int:
+    """Return how many visits of a place are completed in the history that leads to a checkpoint.
+
+    Cost: reads the rows of the whole history in the database.
+    """
+    return len({each.visit for each in _iter_completed(catalog, tip, NodeStep(place), inside=False)})
+
+
 def _iter_completed(
     catalog: Catalog, tip: Checkpoint, step: NodeStep, *, inside: bool
 ) -> Iterator[Checkpoint]:

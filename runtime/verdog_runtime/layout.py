@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,6 +57,16 @@ def parse_visit(name: str) -> int | None:
         return None
     number = int(name)
     return number if number and format_visit(number) == name else None
+
+
+def format_visit_path(steps: Sequence[tuple[str, int]]) -> bytes:
+    """Return the directory of a visit, relative to the output.
+
+    Args:
+        steps: the calls that lead to the visit and its node, each with the number of its directory.
+    """
+    names = (f"{format_node_directory(node)}/{format_visit(number)}" for node, number in steps)
+    return os.fsencode("/".join(names))
 
 
 def exclude_control_files(output: Path) -> Callable[[bytes, bool], bool]:
