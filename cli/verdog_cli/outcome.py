@@ -29,7 +29,8 @@ def report_outcome(outcome: "RunOutcome", *, context: Context, operation: str, e
         if context.json_operation is not None:
             emit_document(operation, **_as_json(outcome))
         else:
-            _print_outcome(outcome, executed=executed)
+            more = executed and operation in ("resume", "fork")
+            _print_outcome(outcome, executed=executed, noun="more checkpoint" if more else "checkpoint")
     except BrokenPipeError:
         silence_stdout()
     if context.json_operation is None:
@@ -56,9 +57,9 @@ def find_stacktrace(output_dir: Path) -> Path | None:
     return max(output_dir.glob("*/*/stacktrace.txt"), default=None)
 
 
-def _print_outcome(outcome: "RunOutcome", *, executed: bool) -> None:
+def _print_outcome(outcome: "RunOutcome", *, executed: bool, noun: str) -> None:
     status = outcome.status if executed else "made, not started"
-    click.echo(f"{status}: {plural(outcome.checkpoints, 'checkpoint')}")
+    click.echo(f"{status}: {plural(outcome.checkpoints, noun)}")
     click.echo(f"  run     {outcome.run}")
     click.echo(f"  output  {display_path(outcome.output_dir)}")
     if outcome.result_text is not None:

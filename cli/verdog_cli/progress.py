@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
-from verdog_cli.render import escape, format_duration, plural, shorten, silence_stdout
+from verdog_cli.render import escape, format_duration, plural, shorten, silence_stdout, terminal_width
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -111,7 +111,7 @@ class LineProgress(SilentProgress):
         if visit is not None:
             duration = format_duration(round(visit.duration_s * 1e9))
             status = "" if visit.status == "succeeded" else f"  {visit.status}"
-            self._print(f"{number:>6}  {shorten(escape(visit.path), 52):<52}  {duration:>7}{status}")
+            self._print(f"{number:>6}  {_fit(visit.path)}  {duration:>7}{status}")
         elif number:
             self._print(f"{number:>6}")
 
@@ -138,7 +138,7 @@ class LiveProgress(LineProgress):
     def visit_started(self, path: str) -> None:
         """Show the visit below the lines."""
         super().visit_started(path)
-        self._path = shorten(escape(path), 52)
+        self._path = _fit(path)
         self._since_s = time.monotonic()
         if self._live is None:
             from rich.live import Live
@@ -159,11 +159,17 @@ class LiveProgress(LineProgress):
         from rich.text import Text
 
         elapsed = format_duration(round((time.monotonic() - self._since_s) * 1e9))
-        return Text(f"{'':6}  {self._path:<52}  {elapsed:>7}", style="dim")
+        return Text(f"{'':6}  {self._path}  {elapsed:>7}", style="dim")
 
     def _print(self, line: str) -> None:
         with contextlib.suppress(OSError, ValueError):
             self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _fit(path: str) -> str:
+    """Return a visit's path as wide as its column, which leaves room for a number and a duration."""
+    width = max(16, min(52, terminal_width() - 18))
+    return f"{shorten(escape(path), width):<{width}}"
 
 
 @contextlib.contextmanager

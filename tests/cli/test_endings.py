@@ -51,3 +51,11 @@ def test_a_store_that_cannot_be_opened_is_a_finding(verdog: Verdog, project: Pat
     assert result.code == 1
     assert [each["kind"] for each in json.loads(result.out)["findings"]] == ["store"]
     assert verdog("runs").code == 4
+
+
+def test_what_a_resumption_added_is_told_from_what_a_run_has(verdog: Verdog, project: Path) -> None:
+    (project / "flow.py").write_text(countdown(FAILS_ONCE))
+    assert "failed: 6 checkpoints" in verdog("run", "flow.py", "--run-id", "first").out
+    (project / "mended").touch()
+    assert "succeeded: 3 more checkpoints" in verdog("resume", "first").out
+    assert "succeeded: 1 more checkpoint\n" in verdog("fork", "first@8", "--sessions", "fresh").out

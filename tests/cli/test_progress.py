@@ -85,3 +85,15 @@ def test_a_pipe_gets_plain_lines() -> None:
         assert type(progress) is LineProgress
     with show_progress(quiet=True) as progress:
         assert type(progress) is SilentProgress
+
+
+def test_a_narrow_terminal_gets_narrow_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    progress = LineProgress()
+    progress.visit_finished("a-node-with-a-long-name/000001", "succeeded", 0.1)
+    progress.checkpoint_written(notice(12))
+    [line] = capsys.readouterr().out.splitlines()
+    assert len(line) <= 40
+    assert line.endswith("100 ms")

@@ -108,7 +108,7 @@ def open_new_books(
             parent=new.parent,
         )
         repository.create_run(header, operation=operation)
-        with repository.lease(new.run, owner=format_owner()) as lease:
+        with repository.lease(new.run) as lease:
             try:
                 claim_output(output)
             except Exception as error:
@@ -200,7 +200,7 @@ def lock_output(output: Path, run: RunId) -> Generator[None]:
         RunActive: another process holds it.
     """
     try:
-        lock = locking.acquire(output / CONTROL_DIRECTORY / "lock", owner=format_owner())
+        lock = locking.acquire(output / CONTROL_DIRECTORY / "lock")
     except Busy as error:
         raise RunActive(
             f"run {run} is active: {error}", owner=error.owner, since_ns=error.since_ns
@@ -212,11 +212,6 @@ def lock_output(output: Path, run: RunId) -> Generator[None]:
 def new_operation(kind: str, at: str, command: tuple[str, ...]) -> OperationDraft:
     """Return a new entry for the operation log."""
     return OperationDraft(id=OperationId(secrets.token_hex(8)), kind=kind, at=at, command=command)
-
-
-def format_owner() -> str:
-    """Return what a second comer is told about this process."""
-    return f"process {os.getpid()}"
 
 
 def _workflow_file(repository: Repository, header: RunHeader) -> Path | None:
