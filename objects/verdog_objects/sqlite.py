@@ -203,10 +203,9 @@ def create_store(directory: Path, tables: Sequence[Table], *, allow_network: boo
     rows.check_tables(tables)
     path = directory / DATABASE_NAME
     if not path.exists():
+        _check_lost(directory)
         durable.make_directory(directory, parents=True)
         _check_writing(directory, allow_network)
-        if any((directory / packs.PACKS_NAME).glob("*.pack")):
-            raise Corrupt(f"{directory} holds packs without {DATABASE_NAME}")
         durable.make_directory(directory / packs.PACKS_NAME)
         _create_database(path, tables)
     return open_store(directory, tables, allow_network=allow_network)
@@ -226,10 +225,7 @@ def open_store(
     rows.check_tables(tables)
     path = directory / DATABASE_NAME
     if not path.exists():
-        if path.with_name(f"{DATABASE_NAME}-wal").exists() or any(
-            (directory / packs.PACKS_NAME).glob("*.pack")
-        ):
-            raise Corrupt(f"{directory} has lost its {DATABASE_NAME}")
+        _check_lost(directory)
         raise NotFound(f"there is no store in {directory}")
     if not read_only:
         _check_writing(directory, allow_network)
@@ -241,6 +237,15 @@ def open_store(
         if access is not Access.READ or _has_pending_wal(path):
             raise
         return _open(directory, tables, Access.FROZEN)
+
+
+def _check_lost(directory: Path) -> None:
+    """Refuse a directory without a database that holds what is only made beside one: locks, packs, a WAL."""
+    if not directory.is_dir():
+        return
+    names = {each.name for each in directory.iterdir() if not each.name.startswith(f".{DATABASE_NAME}.")}
+    if names - {packs.PACKS_NAME} or any((directory / packs.PACKS_NAME).glob("*.pack")):
+        raise Corrupt(f"{directory} has lost its {DATABASE_NAME}")
 
 
 def _open(directory: Path, tables: Sequence[Table], access: Access) -> SqliteStore:

@@ -159,6 +159,20 @@ def test_packs_without_a_database_are_corrupt_rather_than_a_new_store(
             opening(directory, TABLES)
 
 
+@pytest.mark.parametrize("remains", ["locks", "sessions", f"{DATABASE}-wal"])
+def test_what_is_made_beside_a_database_is_corrupt_without_it(
+    store: SqliteStore, directory: Path, remains: str
+) -> None:
+    store.close()
+    for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"):
+        (directory / name).unlink(missing_ok=True)
+    (directory / remains).mkdir()
+    for opening in (open_store, create_store):
+        with pytest.raises(Corrupt, match=r"lost its store\.db"):
+            opening(directory, TABLES)
+    assert not (directory / DATABASE).exists()
+
+
 def test_making_a_store_again_does_not_disturb_an_open_one(store: SqliteStore, directory: Path) -> None:
     oid = put(store, Kind.BLOB, SMALL)
     with store.writer() as writer:
