@@ -2,6 +2,10 @@
 
 from typing import Final, NamedTuple
 
+from verdog_objects.content import iter_content
+from verdog_objects.nodes import EntryKind
+from verdog_objects.store import ObjectReader
+from verdog_repo.artifactdiff import FileChange
 from verdog_repo.csvdiff import compare_csv, find_delimiter
 from verdog_repo.jsondiff import compare_json
 from verdog_repo.parts import PartChange
@@ -32,6 +36,26 @@ class Opaque(NamedTuple):
 
 
 ContentDiff = Patch | Parts | Opaque
+
+
+def compare_file(reader: ObjectReader, change: FileChange) -> ContentDiff | None:
+    """Return how the content of a file or link changed.
+
+    Returns:
+        None when there are not two contents of one kind, or when they are equal.
+
+    Cost: reads both contents, unless one is longer than `TEXT_BYTES`.
+    """
+    before, after = change.before, change.after
+    if before is None or after is None or before.kind is not after.kind or before.oid == after.oid:
+        return None
+    if before.kind not in (EntryKind.FILE, EntryKind.SYMLINK):
+        return None
+    if max(before.size, after.size) > TEXT_BYTES:
+        return Opaque("too large")
+    old = b"".join(iter_content(reader, change.before_path or b"", before))
+    new = b"".join(iter_content(reader, change.path, after))
+    return compare_contents(change.path, old, new)
 
 
 def compare_contents(path: bytes, before: bytes, after: bytes) -> ContentDiff:

@@ -26,6 +26,7 @@ COMMANDS: dict[str, Listed] = {
     "runs": Listed("Looking", "List the runs of this project."),
     "log": Listed("Looking", "List checkpoints, newest first."),
     "show": Listed("Looking", "Show a checkpoint: header, state, changed files."),
+    "diff": Listed("Looking", "Compare two checkpoints: visits, state and files."),
     "checkpoints": Listed("Looking", "List what each checkpoint of a run can be used for."),
     "ls": Listed("Looking", "List the files of a checkpoint."),
     "cat": Listed("Looking", "Write a file of a checkpoint to standard output."),

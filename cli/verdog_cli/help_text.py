@@ -24,6 +24,7 @@ Looking:
   runs         List the runs of this project.
   log          List checkpoints, newest first.
   show         Show a checkpoint: header, state, changed files.
+  diff         Compare two checkpoints: visits, state and files.
   checkpoints  List what each checkpoint of a run can be used for.
   ls           List the files of a checkpoint.
   cat          Write a file of a checkpoint to standard output.
