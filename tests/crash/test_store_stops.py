@@ -171,7 +171,7 @@ def test_a_change_is_whole_or_absent_wherever_the_disk_stops(
     stop_everywhere(tmp_path / "project", image, change)
 
 
-@pytest.mark.parametrize("step", [25, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [80, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_bulky_change_is_whole_or_absent_wherever_the_disk_stops(
     tmp_path: Path, image: Path, step: int
 ) -> None:
