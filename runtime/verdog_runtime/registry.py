@@ -36,7 +36,10 @@ def read_registry(project_root: Path) -> dict[str, str]:
     try:
         return _parse(json.loads(data.decode("utf-8", "surrogateescape")))
     except ValueError as error:
-        raise RunStoreError(f"{path} is no registry of runs: {error}", code="run.registry_invalid") from error
+        raise RunStoreError(
+            f"{path} is no registry of runs ({error}); `verdog runs prune` writes it anew from the store",
+            code="run.registry_invalid",
+        ) from error
 
 
 def register_run(project_root: Path, run_id: str, output_dir: Path) -> None:
@@ -61,6 +64,19 @@ def unregister_runs(project_root: Path, output_dirs: frozenset[Path]) -> int:
         if len(kept) < len(runs):
             _write(project_root, kept)
         return len(runs) - len(kept)
+
+
+def replace_registry(project_root: Path, runs: dict[str, str]) -> None:
+    """Write a registry anew, whatever was there.
+
+    Args:
+        project_root: the project.
+        runs: run ids by absolute output directory.
+
+    Durability: once the call returned. Safe to repeat.
+    """
+    with _locked(project_root):
+        _write(project_root, runs)
 
 
 def _write(project_root: Path, runs: dict[str, str]) -> None:

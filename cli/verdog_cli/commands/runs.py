@@ -1,14 +1,18 @@
 """`verdog runs`: the runs of the project, children below their parents."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from verdog_cli.context import Context, pass_context
+from verdog_cli.exits import Usage
 from verdog_cli.group import Command
-from verdog_cli.render import Column, emit_document, escape, format_table, page
+from verdog_cli.outcome import display_path
+from verdog_cli.render import Column, emit_document, escape, format_table, page, plural
 from verdog_cli.views import format_age, run_as_json, short_run
 
 if TYPE_CHECKING:
@@ -33,9 +37,12 @@ _COLUMNS = (
     epilog="""
     verdog runs
     verdog runs census --status failed --status interrupted
+    verdog runs prune
+    verdog runs register DIR
     """,
 )
 @click.argument("workflow", required=False)
+@click.argument("directory", required=False, metavar="", type=click.Path(path_type=Path))
 @click.option(
     "--status",
     "statuses",
@@ -48,14 +55,30 @@ _COLUMNS = (
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @pass_context
 def command(
-    context: Context, workflow: str | None, statuses: tuple[str, ...], brief: bool, as_json: bool
+    context: Context,
+    workflow: str | None,
+    directory: Path | None,
+    statuses: tuple[str, ...],
+    brief: bool,
+    as_json: bool,
 ) -> None:
     """List the runs of this project, newest first, children below their parents.
+
+    `runs prune` removes directories that are gone from .verdog/run-registry.json, the list that other tools
+    read; `runs register DIR` says that a run's directory was moved to DIR. Neither removes a run.
 
     STATUS says absent if the run's directory is gone: resume writes it again. AT is the number of the latest
     checkpoint, with ! if the run cannot go on from it. SESSIONS says how a fork of it can treat agent
     conversations: branch them, or only begin fresh ones.
     """
+    if workflow == "register":
+        _register(context, directory)
+        return
+    if directory is not None:
+        raise Usage(f"runs takes one workflow, and {escape(str(directory))} is one too many")
+    if workflow == "prune":
+        _prune(context)
+        return
     with context.repository() as repository:
         listings = repository.runs()
         project = str(repository.project)
@@ -77,6 +100,26 @@ def command(
     columns = [each for each in _COLUMNS if not (brief and each.title in ("AT", "SESSIONS"))]
     rows = [_make_row(each, depth, now, brief=brief) for each, depth in arrange(chosen)]
     page(format_table(columns, rows), pager=context.pager)
+
+
+def _prune(context: Context) -> None:
+    from verdog_runtime.registration import prune_registry
+
+    with context.repository(read_only=False) as repository:
+        gone = prune_registry(repository)
+    for path in gone:
+        click.echo(escape(str(path)))
+    click.echo(f"{plural(len(gone), 'directory', 'directories')} removed from the registry", err=True)
+
+
+def _register(context: Context, directory: Path | None) -> None:
+    from verdog_runtime.registration import register_directory
+
+    if directory is None:
+        raise Usage("runs register needs the directory that was moved", hint="verdog runs register DIR")
+    with context.repository(read_only=False) as repository:
+        run = register_directory(repository, directory, tuple(sys.argv[1:]))
+    click.echo(f"run {run} is registered at {display_path(directory.absolute())}")
 
 
 def arrange(listings: Sequence["RunListing"]) -> Iterator[tuple["RunListing", int]]:

@@ -26,7 +26,7 @@ def find_run(project_root: Path, output_dir: Path) -> RunId:
     output = Path(os.path.realpath(output_dir))
     try:
         with Repository.open(project_root) as repository:
-            named = _read_id(output)
+            named = read_run_id(output)
             if named is not None and repository.has_run(named):
                 expected = Path(os.path.realpath(locate_output(repository, repository.header(named))))
                 if expected != output:
@@ -67,7 +67,8 @@ def find_checkpoint(repository: Repository, run: RunId, sequence: int) -> Checkp
         raise CheckpointNotFound(str(error)) from error
 
 
-def _read_id(output: Path) -> RunId | None:
+def read_run_id(output: Path) -> RunId | None:
+    """Return the run that an output directory's `run.json` names, or None when it names none."""
     try:
         document = cast(object, json.loads((output / CONTROL_DIRECTORY / RUN_MANIFEST).read_bytes()))
     except (OSError, ValueError):
