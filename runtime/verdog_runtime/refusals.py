@@ -36,7 +36,7 @@ class Incompatible(RunStoreError):
     def __init__(self, message: str, differences: tuple[str, ...]) -> None:
         super().__init__(message, code="run.incompatible", details={"differences": list(differences)})
         self.differences = differences
-        self.hint = "put the earlier code back, restart the run, or go on with --allow-changed-code"
+        self.hint = "put back what changed, restart the run, or go on with --allow-changed-code"
 
 
 class CheckpointNotFound(RunStoreError, NotFound):
