@@ -115,6 +115,12 @@ _Cells = tuple[
 ]  # fmt: skip
 
 
+def decode_visit(row: Row) -> tuple[int, int | None] | None:
+    """Return only the number and the visit of a row's checkpoint; None for the first one of a fork."""
+    cells = cast("_Cells", row)
+    return None if cells[7] == KIND_NUMBERS[CheckpointKind.FORK] else (cells[1], cells[10])
+
+
 def decode_row(row: Row, run: RunId) -> Checkpoint:
     """Return the checkpoint of a row of the checkpoints table."""
     cells = cast("_Cells", row)

@@ -53,7 +53,18 @@ def count_visits(catalog: Catalog, tip: Checkpoint, place: str) -> int:
 
     Cost: reads the rows of the whole history in the database.
     """
-    return len({each.visit for each in _iter_completed(catalog, tip, NodeStep(place), inside=False)})
+    index = catalog.index
+    found: set[int | None] = set()
+    for number, last, _ in list_segments(catalog, tip):
+        if not index.is_linear(number):
+            return len({each.visit for each in _iter_completed(catalog, tip, NodeStep(place), inside=False)})
+        given_up = index.given_up(number, last)
+        found |= {
+            visit
+            for sequence, visit in index.completed_visits(number, place, up_to=last.sequence)
+            if not any(sequence in gap for gap in given_up)
+        }
+    return len(found)
 
 
 def _iter_completed(
