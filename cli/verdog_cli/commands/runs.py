@@ -94,7 +94,9 @@ def command(
         )
         return
     if not chosen:
-        click.echo("no runs" if not listings else f"none of {len(listings)} runs", err=True)
+        of = f" of workflow {escape(workflow)}" if workflow is not None else ""
+        among = f": none of {plural(len(listings), 'run')}" if listings else ""
+        click.echo(f"no runs{of}{among}", err=True)
         return
     now = datetime.now(UTC)
     columns = [each for each in _COLUMNS if not (brief and each.title in ("AT", "SESSIONS"))]

@@ -56,8 +56,8 @@ def command(context: Context, ctx: click.Context, revision: str, all_files: bool
     anything of the workflow.
     """
     with context.repository() as repository:
-        if not as_json and repository.resolve(revision).path is not None:
-            _show_path(ctx, repository, revision)
+        if repository.resolve(revision).path is not None:
+            _show_path(ctx, repository, revision, as_json=as_json)
             return
         checkpoint = select_checkpoint(repository, revision)
         record = repository.record(checkpoint)
@@ -73,13 +73,17 @@ def command(context: Context, ctx: click.Context, revision: str, all_files: bool
     page(lines, pager=context.pager)
 
 
-def _show_path(ctx: click.Context, repository: "Repository", revision: str) -> None:
+def _show_path(ctx: click.Context, repository: "Repository", revision: str, *, as_json: bool) -> None:
     from verdog_cli.commands import cat, ls
     from verdog_cli.selection import select_tree
     from verdog_objects.nodes import EntryKind
 
-    entry = select_tree(repository, revision).entry
-    if entry is None or entry.kind is EntryKind.DIRECTORY:
+    tree = select_tree(repository, revision)
+    if as_json and tree.entry is not None:
+        emit_document(
+            "show", checkpoint=checkpoint_as_json(tree.checkpoint), file=entry_as_json(tree.path, tree.entry)
+        )
+    elif tree.entry is None or tree.entry.kind is EntryKind.DIRECTORY:
         ctx.invoke(ls.command, revision=revision, long=True)
     else:
         ctx.invoke(cat.command, revision=revision)
