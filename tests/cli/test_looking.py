@@ -266,7 +266,7 @@ def test_reading_changes_nothing(verdog: Verdog, run: HandMade, project: Path) -
 
 def test_show_of_a_path_as_json_is_its_entry(verdog: Verdog, run: HandMade) -> None:
     document = json.loads(verdog("show", "first@2:survey/1/rows.csv", "--json").out)
-    assert document["checkpoint"]["sequence"] == 2
+    assert document["checkpoint"]["checkpoint"] == 2
     assert (document["file"]["path"], document["file"]["kind"], document["file"]["size_bytes"]) == (
         "survey/1/rows.csv",
         "file",
