@@ -3,10 +3,27 @@
 import re
 from pathlib import Path
 
-from tests.cli.store import HandMade
 from tests.cli.workflows import countdown
 from tests.commandline import Verdog
-from verdog_repo.repository import Repository
+
+ENDS_WITH_A_LOCK = """
+import threading
+from dataclasses import dataclass
+from verdog_runtime.authoring import Context, Success, Workflow
+
+@dataclass(frozen=True)
+class Held:
+    lock: object = None
+
+flow = Workflow("held", input=None, output=Held)
+hold = flow.python_node("hold", output=Held)
+
+@hold.on(flow.enter)
+def first(value: None, state: None, context: Context) -> Success[Held, None]:
+    return Success(output=Held(threading.Lock()), state=None)
+
+flow.exit.on(hold)
+"""
 
 
 def test_a_run_writes_below_its_workflow_into_a_directory_named_by_its_start(
@@ -19,10 +36,10 @@ def test_a_run_writes_below_its_workflow_into_a_directory_named_by_its_start(
     assert (project / ".verdog/.gitignore").read_text() == "*\n"
 
 
-def test_a_listing_says_whether_conversations_can_go_on(verdog: Verdog, repository: Repository) -> None:
-    HandMade(repository, "good").checkpoint()
-    HandMade(repository, "poor").checkpoint(reason="input is a lock")
+def test_a_listing_says_whether_conversations_can_go_on(verdog: Verdog, project: Path) -> None:
+    (project / "good.py").write_text(countdown())
+    (project / "poor.py").write_text(ENDS_WITH_A_LOCK)
+    assert verdog("run", "good.py", "--run-id", "good").code == 0
+    assert verdog("run", "poor.py", "--run-id", "poor").code == 0
     rows = {line.split()[0]: line.split()[3] for line in verdog("runs").out.splitlines()}
-    assert rows["RUN"] == "SESSIONS"
-    assert rows["good"] == "branch"
-    assert rows["poor"] != "branch"
+    assert rows == {"RUN": "SESSIONS", "good": "branch", "poor": "-"}
