@@ -82,8 +82,8 @@ def align(catalog: Catalog, left: Checkpoint | None, right: Checkpoint) -> Align
         floors = [each.floor for each in (ours, theirs) if each.floor is not None]
         if base is None or not floors:
             break
-        back = base.sequence - min(floors)  # one side gave up what the other one still has
-        base = find_ancestor(catalog, base, back) if back < base.generation else None
+        # One side gave up what the other one still has, so they part before it.
+        base = find_ancestor(catalog, base, base.sequence - min(floors))
     return Alignment(base=base, left=name_visits(ours.completed), right=name_visits(theirs.completed))
 
 
