@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from verdog_objects.errors import Unavailable
+from verdog_objects.errors import InvalidInput, Unavailable
 from verdog_runtime.trace import TRACE_LOG
 
 CONTROL_DIRECTORY = ".verdog"
@@ -67,6 +67,18 @@ def format_visit_path(steps: Sequence[tuple[str, int]]) -> bytes:
     """
     names = (f"{format_node_directory(node)}/{format_visit(number)}" for node, number in steps)
     return os.fsencode("/".join(names))
+
+
+def require_control_directory(output: Path) -> None:
+    """Refuse an output directory whose control directory leads elsewhere.
+
+    Raises:
+        InvalidInput: it, or a directory in it, is a link.
+    """
+    control = output / CONTROL_DIRECTORY
+    for directory in (control, control / "checkpoints"):
+        if directory.is_symlink():
+            raise InvalidInput(f"{directory} is a symbolic link, so it cannot keep the record of a run")
 
 
 def exclude_control_files(output: Path) -> Callable[[bytes, bool], bool]:

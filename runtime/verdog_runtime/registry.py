@@ -1,13 +1,16 @@
 """The registry: the list of a project's runs that other tools read. The store is the truth."""
 
 import json
+import logging
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, cast
 
 from verdog_objects import durable
-from verdog_objects.errors import Unavailable
+from verdog_objects.errors import InvalidInput, Unavailable
+from verdog_runtime.controlfiles import open_control_file, read_control_file
 from verdog_runtime.layout import CONTROL_DIRECTORY
 from verdog_runtime.locking import locked_file
 from verdog_runtime.storeerrors import RunStoreError
@@ -16,6 +19,7 @@ REGISTRY: Final = "run-registry.json"
 RUN_HISTORY_SCHEMA_VERSION: Final = 1
 
 _LOCK: Final = "locks/run-registry.lock"
+_LOG = logging.getLogger("verdog.registry")
 
 
 def read_registry(project_root: Path) -> dict[str, str]:
@@ -26,13 +30,13 @@ def read_registry(project_root: Path) -> dict[str, str]:
     """
     path = project_root / CONTROL_DIRECTORY / REGISTRY
     try:
-        data = path.read_bytes()
+        data = read_control_file(path)
     except FileNotFoundError:
         return {}
-    except OSError as error:
-        raise RunStoreError(
-            f"{path} cannot be read: {error.strerror}", code="run.registry_unreadable"
-        ) from error
+    except InvalidInput as error:
+        raise RunStoreError(str(error), code="run.registry_invalid") from error
+    except Unavailable as error:
+        raise RunStoreError(str(error), code="run.registry_unreadable") from error
     try:
         return _parse(json.loads(data.decode("utf-8", "surrogateescape")))
     except ValueError as error:
@@ -45,10 +49,12 @@ def read_registry(project_root: Path) -> dict[str, str]:
 def register_run(project_root: Path, run_id: str, output_dir: Path) -> None:
     """Add a run to the registry. It takes the place of an earlier one of the same directory.
 
+    A damaged registry stops no run: it is set aside, and a new one is begun.
+
     Durability: once the call returned. Safe to repeat.
     """
     with _locked(project_root):
-        runs = read_registry(project_root)
+        runs = _read_or_set_aside(project_root)
         if runs.get(str(output_dir)) != run_id:
             _write(project_root, runs | {str(output_dir): run_id})
 
@@ -77,6 +83,19 @@ def replace_registry(project_root: Path, runs: dict[str, str]) -> None:
     """
     with _locked(project_root):
         _write(project_root, runs)
+
+
+def _read_or_set_aside(project_root: Path) -> dict[str, str]:
+    try:
+        return read_registry(project_root)
+    except RunStoreError as error:
+        if error.code != "run.registry_invalid":
+            raise
+        path = project_root / CONTROL_DIRECTORY / REGISTRY
+        aside = path.with_name(f"{REGISTRY}.damaged")
+        durable.rename(path, aside)
+        _LOG.warning("%s; it is %s now, and a new one was begun", error, aside.name)
+        return {}
 
 
 def _write(project_root: Path, runs: dict[str, str]) -> None:
@@ -115,9 +134,6 @@ def _parse(document: object) -> dict[str, str]:
 def _locked(project_root: Path) -> Generator[None]:
     path = project_root / CONTROL_DIRECTORY / _LOCK
     durable.make_directory(path.parent, parents=True)
-    try:
-        stream = path.open("ab")
-    except OSError as error:
-        raise Unavailable(f"{path} cannot be opened: {error.strerror}") from error
-    with stream, locked_file(stream, blocking=True):
+    fd = open_control_file(path, os.O_RDWR | os.O_CREAT)
+    with open(fd, "r+b") as stream, locked_file(stream, blocking=True):  # noqa: PTH123  (of a descriptor)
         yield

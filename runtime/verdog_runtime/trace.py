@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from verdog_objects.errors import Unavailable
+from verdog_runtime.controlfiles import open_control_file
 
 TRACE_LOG = "trace.log"
 """The name of the log in the root of an output directory."""
@@ -37,12 +38,13 @@ class TraceLog:
         """Open the log, creating it if it is absent.
 
         Args:
-            path: the file. A symbolic link is refused.
+            path: the file.
             origin_s: the reading of `monotonic` that counts as zero; the present one when None.
             wall: the clock for the local time of each line, in seconds since the epoch.
             monotonic: the clock for the elapsed time of each line.
 
         Raises:
+            InvalidInput: something else than a regular file has its name.
             Unavailable: the file cannot be opened.
         """
         self._path = path
@@ -52,9 +54,8 @@ class TraceLog:
         self._second = -1
         self._stamp = ""
         self._fd = -1
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+        self._fd = open_control_file(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, _MODE)
         try:
-            self._fd = os.open(path, flags, _MODE)
             size = os.fstat(self._fd).st_size
             if size and os.pread(self._fd, 1, size - 1) != b"\n":
                 self._append(b"\n")

@@ -76,11 +76,11 @@ def test_a_damaged_registry_is_named(tmp_path: Path, text: str) -> None:
     assert caught.value.code == "run.registry_invalid"
 
 
-def test_a_registry_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_a_registry_that_is_no_file_is_named(tmp_path: Path) -> None:
     registry(tmp_path).mkdir(parents=True)
-    with pytest.raises(RunStoreError) as caught:
+    with pytest.raises(RunStoreError, match=r"run-registry\.json") as caught:
         registered_runs(tmp_path)
-    assert caught.value.code == "run.registry_unreadable"
+    assert caught.value.code == "run.registry_invalid"
 
 
 def _register_many(project: Path, first: int) -> None:

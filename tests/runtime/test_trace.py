@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from verdog_objects.errors import Unavailable
+from verdog_objects.errors import InvalidInput
 from verdog_runtime.trace import TraceLog
 
 LINE = re.compile(
@@ -69,7 +69,7 @@ def test_each_line_is_one_write_to_an_appending_file(tmp_path: Path, monkeypatch
 def test_a_symbolic_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text("kept")
     (tmp_path / "trace.log").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(Unavailable, match=re.escape("trace.log")):
+    with pytest.raises(InvalidInput, match=re.escape("trace.log")):
         TraceLog(tmp_path / "trace.log")
     assert (tmp_path / "elsewhere").read_text() == "kept"
 

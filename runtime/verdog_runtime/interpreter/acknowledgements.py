@@ -5,16 +5,20 @@ file can be rebuilt from it.
 """
 
 import os
+from io import FileIO
 from pathlib import Path
 
 from verdog_objects.errors import Unavailable
 from verdog_repo.acknowledged import format_line
 from verdog_repo.checkpoint import Checkpoint
+from verdog_runtime.controlfiles import open_control_file
+from verdog_runtime.layout import require_control_directory
 
 INDEX = Path(".verdog") / "checkpoints" / "index.jsonl"
 """Where the lines are, relative to the output directory."""
 
 _TAIL_BYTES = 64 * 1024
+_MODE = 0o666
 
 
 class AcknowledgementLog:
@@ -24,10 +28,16 @@ class AcknowledgementLog:
     """
 
     def __init__(self, output: Path) -> None:
-        """Open the index, making it if there is none. A last line that was cut short is ended first."""
+        """Open the index, making it if there is none. A last line that was cut short is ended first.
+
+        Raises:
+            InvalidInput: something else has its name.
+            Unavailable: it cannot be opened.
+        """
         path = output / INDEX
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("ab", buffering=0)
+        fd = open_control_file(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, _MODE)
+        self._file = FileIO(fd, "ab")
         tail = read_acknowledged(output)
         if tail and not tail.endswith(b"\n"):
             self._file.write(b"\n")
@@ -45,9 +55,15 @@ class AcknowledgementLog:
 
 
 def read_acknowledged(output: Path) -> bytes:
-    """Return the end of an output directory's index: enough for the last line; empty when there is none."""
+    """Return the end of an output directory's index: enough for the last line; empty when there is none.
+
+    Raises:
+        InvalidInput: something else has its name.
+        Unavailable: it cannot be opened.
+    """
+    require_control_directory(output)
     try:
-        with (output / INDEX).open("rb") as file:
+        with open(open_control_file(output / INDEX, os.O_RDONLY), "rb") as file:  # noqa: PTH123
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - _TAIL_BYTES))
             return file.read()

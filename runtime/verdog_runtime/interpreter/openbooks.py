@@ -27,7 +27,7 @@ from verdog_runtime.interpreter.recorder import Recorder
 from verdog_runtime.interpreter.settings import Settings
 from verdog_runtime.interpreter.statetree import StateTree
 from verdog_runtime.interpreter.storebooks import StoreBooks, describe_error
-from verdog_runtime.layout import CONTROL_DIRECTORY, exclude_control_files
+from verdog_runtime.layout import CONTROL_DIRECTORY, exclude_control_files, require_control_directory
 from verdog_runtime.registry import register_run
 from verdog_runtime.runrecord import write_run_record
 from verdog_runtime.storeerrors import RunActive
@@ -187,7 +187,12 @@ def _make_recorder(
 
 
 def claim_output(output: Path) -> None:
-    """Make an output directory with its private control directory, durably."""
+    """Make an output directory with its private control directory, durably.
+
+    Raises:
+        InvalidInput: the control directory is a link.
+    """
+    require_control_directory(output)
     durable.make_directory(output, 0o777, parents=True)
     durable.make_directory(output / CONTROL_DIRECTORY, 0o700)
 

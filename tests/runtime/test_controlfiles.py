@@ -1,0 +1,110 @@
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.runtime.graphs import line_graph, loop_graph, workflow
+from tests.runtime.recorded import completed, fail_in, resume, run
+from verdog_objects.errors import InvalidInput
+from verdog_runtime.controlfiles import open_control_file, read_control_file
+from verdog_runtime.runs import RunStoreError, registered_runs
+
+CONTROL_FILES = [
+    "out/.verdog/checkpoints/index.jsonl",
+    "out/trace.log",
+    "out/.verdog/lock",
+    ".verdog/locks/run-registry.lock",
+]
+
+
+def put_link(path: Path, target: Path) -> None:
+    path.symlink_to(target)
+
+
+def put_dangling_link(path: Path, target: Path) -> None:
+    path.symlink_to(target.with_name("nowhere"))
+
+
+def put_fifo(path: Path, target: Path) -> None:
+    os.mkfifo(path)
+
+
+def put_directory(path: Path, target: Path) -> None:
+    path.mkdir()
+
+
+def put_socket(path: Path, target: Path) -> None:
+    here = Path.cwd()
+    with socket.socket(socket.AF_UNIX) as sock:
+        try:
+            os.chdir(path.parent)
+            sock.bind(path.name)
+        finally:
+            os.chdir(here)
+
+
+Put = Callable[[Path, Path], None]
+OTHERS: list[Put] = [put_link, put_dangling_link, put_fifo, put_directory, put_socket]
+
+
+@pytest.mark.parametrize("put", OTHERS)
+def test_something_else_under_the_name_of_a_control_file_is_refused_at_once(tmp_path: Path, put: Put) -> None:
+    (tmp_path / "target").write_bytes(b"mine")
+    put(tmp_path / "file", tmp_path / "target")
+    for flags in (os.O_RDONLY, os.O_WRONLY | os.O_APPEND | os.O_CREAT, os.O_RDWR | os.O_CREAT):
+        with pytest.raises(InvalidInput, match="no regular file"):
+            open_control_file(tmp_path / "file", flags)
+    assert (tmp_path / "target").read_bytes() == b"mine"
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_control_file_that_is_absent_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read_control_file(tmp_path / "file")
+
+
+@pytest.mark.parametrize("put", OTHERS)
+@pytest.mark.parametrize("name", CONTROL_FILES)
+def test_a_resumption_neither_follows_nor_waits_for_what_took_the_place_of_a_control_file(
+    tmp_path: Path, name: str, put: Put
+) -> None:
+    with pytest.raises(ValueError, match="boom"):
+        run(tmp_path, workflow(loop_graph(fail_in(2))), 2)
+    target = tmp_path / "target"
+    target.write_bytes(b"mine")
+    (tmp_path / name).unlink()
+    put(tmp_path / name, target)
+    with pytest.raises((InvalidInput, RunStoreError)) as caught:
+        resume(tmp_path, workflow(loop_graph()))
+    assert (tmp_path / name).name in str(caught.value)
+    assert target.read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("name", [".verdog", ".verdog/checkpoints"])
+def test_a_control_directory_that_leads_elsewhere_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match="boom"):
+        run(tmp_path, workflow(loop_graph(fail_in(2))), 2)
+    (tmp_path / "out" / name).rename(tmp_path / "elsewhere")
+    (tmp_path / "out" / name).symlink_to(tmp_path / "elsewhere")
+    before = {path: path.read_bytes() for path in (tmp_path / "elsewhere").rglob("*") if path.is_file()}
+    with pytest.raises(InvalidInput, match="symbolic link"):
+        resume(tmp_path, workflow(loop_graph()))
+    assert {
+        path: path.read_bytes() for path in (tmp_path / "elsewhere").rglob("*") if path.is_file()
+    } == before
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b"null"])
+def test_a_damaged_registry_stops_no_run_and_is_kept_aside(
+    tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    registry = tmp_path / ".verdog" / "run-registry.json"
+    registry.parent.mkdir()
+    registry.write_bytes(content)
+    run(tmp_path, workflow(line_graph()), 1)
+    assert completed(tmp_path / "out") == ["enter/1", "work/1"]
+    assert registered_runs(tmp_path) == (tmp_path / "out",)
+    assert registry.with_name("run-registry.json.damaged").read_bytes() == content
+    assert "run-registry.json.damaged" in caplog.text
