@@ -39,11 +39,15 @@ def derive_commit(
         committed_s: seconds since 1970, never below the parent's.
     """
     tree = compute_git_id(b"tree", derive_tree(payload))
+    raw = encode_commit(tree, parent, committed_s, format_message(record))
+    return CommitId(compute_git_id(b"commit", raw)), raw
+
+
+def encode_commit(tree: bytes, parent: CommitId | None, committed_s: int, message: str) -> bytes:
+    """Return the bytes of a commit by verdog: the id of its tree, its parent, its time and what it says."""
     parents = f"parent {parent.hex()}\n" if parent is not None else ""
     who = f"{IDENTITY_NAME} <{IDENTITY_MAIL}> {committed_s} +0000"
-    text = f"tree {tree.hex()}\n{parents}author {who}\ncommitter {who}\n\n{format_message(record)}"
-    raw = text.encode()
-    return CommitId(compute_git_id(b"commit", raw)), raw
+    return f"tree {tree.hex()}\n{parents}author {who}\ncommitter {who}\n\n{message}".encode()
 
 
 def format_message(record: CheckpointRecord) -> str:

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import click
@@ -36,6 +37,7 @@ COMMANDS: dict[str, Listed] = {
     "tag": Listed("Changing", "Name a checkpoint."),
     "label": Listed("Changing", "Name a run."),
     "fsck": Listed("Changing", "Check everything that is stored."),
+    "git": Listed("Elsewhere", "Export the history for Git's own tools."),
 }
 
 
@@ -63,7 +65,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, and give it the arguments after `--` unless it reads them itself."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
-            raise _unknown(args[0], ctx)
+            raise _unknown(args[0], COMMANDS, ctx)
         name, command, rest = super().resolve_command(ctx, args)
         tail = ctx.ensure_object(Context).tail
         if tail is not None and not isinstance(command, TailCommand):
@@ -111,8 +113,36 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Note that JSON was asked for before anything can go wrong."""
         if "--json" in args:
-            ctx.ensure_object(Context).json_operation = ctx.info_name
+            ctx.ensure_object(Context).json_operation = ctx.command_path.partition(" ")[2]
         return super().parse_args(ctx, args)
+
+
+class CommandGroup(click.Group):
+    """A command with commands of its own: `verdog git export`."""
+
+    command_class = Command
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Return `-h` and `--help`."""
+        return ["-h", "--help"]
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the group's own parameters and `--traceback`."""
+        return [*super().get_params(ctx), _TRACEBACK]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Insist on a command."""
+        if not args and not ctx.resilient_parsing:
+            raise Usage(f"{ctx.command_path} needs a command: {' or '.join(self.commands)}", ctx=ctx)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one was meant."""
+        if args[0] not in self.commands and not args[0].startswith("-"):
+            raise _unknown(args[0], self.commands, ctx)
+        return super().resolve_command(ctx, args)
 
 
 class TailCommand(Command):
@@ -131,12 +161,12 @@ class PathsCommand(TailCommand):
     tail_name = "PATH"
 
 
-def _unknown(name: str, ctx: click.Context) -> Usage:
+def _unknown(name: str, known: Iterable[str], ctx: click.Context) -> Usage:
     import difflib
 
-    close = difflib.get_close_matches(name, COMMANDS, n=2)
-    hint = f"did you mean {' or '.join(close)}?" if close else "verdog --help"
-    return Usage(f"{name!r} is not a verdog command", hint=hint, ctx=ctx)
+    close = difflib.get_close_matches(name, list(known), n=2)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"{ctx.command_path} --help"
+    return Usage(f"{name!r} is not a {ctx.command_path} command", hint=hint, ctx=ctx)
 
 
 @click.group(

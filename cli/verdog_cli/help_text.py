@@ -37,5 +37,8 @@ Changing:
   label     Name a run.
   fsck      Check everything that is stored.
 
+Elsewhere:
+  git  Export the history for Git's own tools.
+
   verdog COMMAND --help explains a command. Start with: verdog demo
 """

@@ -18,12 +18,40 @@ INTRODUCTION = ROOT / "tests/docs/cli_introduction.md"
 
 def render_help(*path: str) -> str:
     """Return the `--help` of the group or of one command, 80 columns wide."""
-    parent = click.Context(verdog, info_name="verdog", obj=Context(), terminal_width=80, max_content_width=80)
-    if not path:
-        return verdog.get_help(parent) + "\n"
-    command = verdog.get_command(parent, path[0])
-    assert command is not None
-    return command.get_help(click.Context(command, info_name=path[0], parent=parent)) + "\n"
+    context = click.Context(
+        verdog, info_name="verdog", obj=Context(), terminal_width=80, max_content_width=80
+    )
+    command = find_command(*path)
+    here: click.Command = verdog
+    for name in path:
+        assert isinstance(here, click.Group)
+        following = here.get_command(context, name)
+        assert following is not None
+        here = following
+        context = click.Context(here, info_name=name, parent=context)
+    return command.get_help(context) + "\n"
+
+
+def find_command(*path: str) -> click.Command:
+    """Return the group, one of its commands, or a command of a command."""
+    here: click.Command = verdog
+    for name in path:
+        assert isinstance(here, click.Group)
+        following = here.get_command(click.Context(here), name)
+        assert following is not None
+        here = following
+    return here
+
+
+def command_paths() -> list[tuple[str, ...]]:
+    """Return the words that call each command, in the order of the documentation."""
+    paths: list[tuple[str, ...]] = []
+    for name in COMMANDS:
+        paths.append((name,))
+        command = find_command(name)
+        if isinstance(command, click.Group):
+            paths += [(name, below) for below in command.list_commands(click.Context(command))]
+    return paths
 
 
 def render_help_module() -> str:
@@ -35,7 +63,7 @@ def render_help_module() -> str:
 
 def render_reference() -> str:
     parts = [INTRODUCTION.read_text(encoding="utf-8")]
-    parts += [f"## verdog {name}\n\n```text\n{render_help(name)}```\n" for name in COMMANDS]
+    parts += [f"## verdog {' '.join(path)}\n\n```text\n{render_help(*path)}```\n" for path in command_paths()]
     return "\n".join(parts)
 
 

@@ -1,9 +1,9 @@
 """Every command is documented, and every `--help` is what it was."""
 
+import click
 import pytest
 
-from tests.docs.generate import REFERENCE, render_help, render_reference
-from verdog_cli.group import COMMANDS
+from tests.docs.generate import REFERENCE, command_paths, find_command, render_help, render_reference
 from verdog_cli.help_text import TEXT
 
 AGAIN = "run: python -m tests.docs.generate"
@@ -17,19 +17,15 @@ def test_the_reference_is_up_to_date() -> None:
     assert REFERENCE.read_text(encoding="utf-8") == render_reference(), AGAIN
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_explains_itself_in_80_columns(name: str) -> None:
-    text = render_help(name)
+@pytest.mark.parametrize("path", command_paths(), ids=" ".join)
+def test_a_command_explains_itself_in_80_columns(path: tuple[str, ...]) -> None:
+    text = render_help(*path)
     assert all(len(line) <= 80 for line in text.splitlines())
     assert len(text.split("\n\n")) >= 2
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_option_of_a_command_says_what_it_does(name: str) -> None:
-    import importlib
-
-    import click
-
-    command = importlib.import_module(f"verdog_cli.commands.{name}").command
-    options = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
+@pytest.mark.parametrize("path", command_paths(), ids=" ".join)
+def test_every_option_of_a_command_says_what_it_does(path: tuple[str, ...]) -> None:
+    params = find_command(*path).params
+    options = [each for each in params if isinstance(each, click.Option) and not each.hidden]
     assert not [each.name for each in options if not each.help]
