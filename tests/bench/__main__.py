@@ -70,9 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in chosen.rows or MEASURES:
             if chosen.wait is not None:
                 wait_for_quiet(chosen.wait, 600)
-            print(f"{name} ...", file=sys.stderr, flush=True)
             bench.begin()
+            begun = len(bench.rows)
             MEASURES[name](bench)
+            for row in bench.rows[begun:]:
+                print(" | ".join(row.cells()), file=sys.stderr, flush=True)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     if chosen.json:

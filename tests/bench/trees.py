@@ -132,14 +132,9 @@ def measure_checkout(bench: Bench) -> None:
         copy_and_sync,
     ]
     if rivals.restic is not None:
-        operations += [lambda number: rivals.restic_restore(0, place("restored", number)), rivals.restic_list]
-    for number in range(-1, 0):  # the readers' caches are warm for all of them
-        operations[0](number)
-    taken = measure(
-        *[lambda number, each=each: each(number) for each in operations],
-        rounds=bench.sizes.rounds,
-        settle=True,
-    )
+        operations.append(lambda number: rivals.restic_restore(0, place("restored", number)))
+        operations.append(lambda number: rivals.restic_list(0))
+    taken = measure(*operations, rounds=bench.sizes.rounds, settle=True)
     what = f"{bench.sizes.files:,} files x 10 KB written, verified, synced"
     note = f"`cp -r` and `sync -f`, which is as durable as ours: {taken[2].median:.2f} s"
     _add(bench, "checkout", what, taken[0], (taken[1], "cp -r"), 2.5, note)
@@ -167,12 +162,11 @@ def measure_big(bench: Bench) -> None:
         run(["sync", directory / "copy"])
 
     rounds: list[list[float]] = [[], []]
-    for number in range(bench.sizes.rounds):
+    for _ in range(bench.sizes.rounds):
         for samples, each in zip(rounds, measure(ours, copy, rounds=1, settle=True), strict=True):
             samples += each.taken
         shutil.rmtree(directory / "store")
         (directory / "copy").unlink()
-        del number
     what = f"{bench.sizes.big_bytes >> 20:,} MiB incompressible file captured"
     mine, base = (Samples(taken=tuple(each)) for each in rounds)
     _add(bench, "big", what, mine, (base, "cp, sync"), 2.0)
