@@ -102,8 +102,21 @@ def conduct(output_dir: Path, *, quiet: bool) -> "Generator[Conduct]":
     """Yield how an execution is conducted: with the progress that fits, and this process's command line."""
     from verdog_runtime.lifecycle import Conduct
 
-    with show_progress(f"writing to {display_path(output_dir)}", quiet=quiet) as progress:
+    title = f"writing to {display_path(output_dir)}"
+    with show_progress(title, quiet=quiet) as progress, _process_put_back():
         yield Conduct(observer=progress, command=tuple(sys.argv[1:]))
+
+
+@contextlib.contextmanager
+def _process_put_back() -> Generator[None]:
+    """After authored code ran, go back to the directory and the streams that were there before."""
+    here, streams = os.getcwd(), (sys.stdout, sys.stderr)  # noqa: PTH109
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = streams
+        with contextlib.suppress(OSError):
+            os.chdir(here)
 
 
 @contextlib.contextmanager

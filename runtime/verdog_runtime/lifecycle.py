@@ -15,7 +15,7 @@ from verdog_repo.lineage import ArgumentsKind
 from verdog_repo.names import RunId, parse_run_id
 from verdog_repo.repository import Repository
 from verdog_repo.runs import RunError, RunHeader
-from verdog_runtime.cancellation import CancellationToken, ExecutionCancelled
+from verdog_runtime.cancellation import CancellationToken
 from verdog_runtime.interpreter.begin import RunRequest, begin_run
 from verdog_runtime.interpreter.forking import ForkRequest, examine_fork, fork_run, make_fork
 from verdog_runtime.interpreter.observer import CheckpointNotice, Observer
@@ -303,8 +303,9 @@ def describe_run(repository: Repository, run: RunId, *, checkpoints: int, not_re
 class _Execution:
     """The settings of one execution; what it raises becomes what a command can tell.
 
-    Inside the block, cancellation and Ctrl+C end the block quietly once the run's record says `interrupted`,
-    and so does `sys.exit` in a step, whose record says `failed`: its code is none of a command's.
+    Inside the block, cancellation and Ctrl+C end the block quietly once the run's record says `interrupted`.
+    So does what else is no `Exception`, such as `sys.exit` in a step: the record says `failed`, and its code
+    is none of a command's.
     A refusal of the definition or its arguments, before the run was recorded, becomes `InvalidInput`.
     """
 
@@ -321,7 +322,7 @@ class _Execution:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        if isinstance(error, KeyboardInterrupt | ExecutionCancelled | SystemExit):
+        if error is not None and not isinstance(error, Exception):
             return self._is_recorded()
         if isinstance(error, ValueError | TypeError | LookupError) and not isinstance(
             error, VerdogError | RunStoreError

@@ -1,7 +1,6 @@
 """The registry: the list of a project's runs that other tools read. The store is the truth."""
 
 import json
-import logging
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -19,7 +18,6 @@ REGISTRY: Final = "run-registry.json"
 RUN_HISTORY_SCHEMA_VERSION: Final = 1
 
 _LOCK: Final = "locks/run-registry.lock"
-_LOG = logging.getLogger("verdog.registry")
 
 
 def read_registry(project_root: Path) -> dict[str, str]:
@@ -49,12 +47,10 @@ def read_registry(project_root: Path) -> dict[str, str]:
 def register_run(project_root: Path, run_id: str, output_dir: Path) -> None:
     """Add a run to the registry. It takes the place of an earlier one of the same directory.
 
-    A damaged registry stops no run: it is set aside, and a new one is begun.
-
     Durability: once the call returned. Safe to repeat.
     """
     with _locked(project_root):
-        runs = _read_or_set_aside(project_root)
+        runs = read_registry(project_root)
         if runs.get(str(output_dir)) != run_id:
             _write(project_root, runs | {str(output_dir): run_id})
 
@@ -83,19 +79,6 @@ def replace_registry(project_root: Path, runs: dict[str, str]) -> None:
     """
     with _locked(project_root):
         _write(project_root, runs)
-
-
-def _read_or_set_aside(project_root: Path) -> dict[str, str]:
-    try:
-        return read_registry(project_root)
-    except RunStoreError as error:
-        if error.code != "run.registry_invalid":
-            raise
-        path = project_root / CONTROL_DIRECTORY / REGISTRY
-        aside = path.with_name(f"{REGISTRY}.damaged")
-        durable.rename(path, aside)
-        _LOG.warning("%s; it is %s now, and a new one was begun", error, aside.name)
-        return {}
 
 
 def _write(project_root: Path, runs: dict[str, str]) -> None:

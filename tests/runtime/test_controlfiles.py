@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.runtime.graphs import line_graph, loop_graph, workflow
-from tests.runtime.recorded import completed, fail_in, resume, run
+from tests.runtime.graphs import loop_graph, workflow
+from tests.runtime.recorded import fail_in, resume, run
 from verdog_objects.errors import InvalidInput
 from verdog_runtime.controlfiles import open_control_file, read_control_file
-from verdog_runtime.runs import RunStoreError, registered_runs
+from verdog_runtime.runs import RunStoreError
 
 CONTROL_FILES = [
     "out/.verdog/checkpoints/index.jsonl",
@@ -94,17 +94,3 @@ def test_a_control_directory_that_leads_elsewhere_is_refused(tmp_path: Path, nam
     assert {
         path: path.read_bytes() for path in (tmp_path / "elsewhere").rglob("*") if path.is_file()
     } == before
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b"null"])
-def test_a_damaged_registry_stops_no_run_and_is_kept_aside(
-    tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
-) -> None:
-    registry = tmp_path / ".verdog" / "run-registry.json"
-    registry.parent.mkdir()
-    registry.write_bytes(content)
-    run(tmp_path, workflow(line_graph()), 1)
-    assert completed(tmp_path / "out") == ["enter/1", "work/1"]
-    assert registered_runs(tmp_path) == (tmp_path / "out",)
-    assert registry.with_name("run-registry.json.damaged").read_bytes() == content
-    assert "run-registry.json.damaged" in caplog.text

@@ -19,14 +19,13 @@ from tests.runtime.recorded import (
     run_id,
     summaries,
 )
-from verdog_objects.errors import InvalidInput
 from verdog_objects.oid import Kind
 from verdog_repo.record import CheckpointKind
 from verdog_runtime.declarations import Success
 from verdog_runtime.interpreter import CheckpointPolicy, Dispatcher, ExecutionCancelled
 from verdog_runtime.interpreter.begin import RunRequest, begin_run
 from verdog_runtime.interpreter.settings import Settings
-from verdog_runtime.runs import RunStore, load_run_header, registered_runs, run_is_active
+from verdog_runtime.runs import RunStore, RunStoreError, load_run_header, registered_runs, run_is_active
 from verdog_runtime.values import decode_neutral, format_neutral
 
 
@@ -213,12 +212,12 @@ def test_a_recorded_run_without_checkpoints_is_listed(project: Path) -> None:
     assert project / "out" in registered_runs(project)
 
 
-def test_a_registry_that_cannot_be_locked_fails_the_run_and_does_not_leave_it_running(project: Path) -> None:
+def test_a_damaged_registry_fails_the_run_and_does_not_leave_it_running(project: Path) -> None:
     run(project, workflow(line_graph()), 1)
-    (project / ".verdog/locks/run-registry.lock").unlink()
-    (project / ".verdog/locks/run-registry.lock").mkdir()
-    with pytest.raises(InvalidInput, match=r"run-registry\.lock"):
+    (project / ".verdog/run-registry.json").write_text("{")
+    with pytest.raises(RunStoreError) as caught:
         run(project, workflow(line_graph()), 1, output="second", run_id="second")
+    assert caught.value.code == "run.registry_invalid"
     assert header_of(project, "second").status == "failed"
     assert read_record(project / "second")["status"] == "failed"
 

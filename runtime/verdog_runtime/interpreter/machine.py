@@ -30,7 +30,7 @@ from verdog_runtime.interpreter.commands import (
     VisitPort,
 )
 from verdog_runtime.interpreter.frame import Frame
-from verdog_runtime.interpreter.notes import add_note
+from verdog_runtime.interpreter.notes import add_note, format_message
 from verdog_runtime.interpreter.plan import Plan
 from verdog_runtime.interpreter.routing import select_edge
 
@@ -212,7 +212,8 @@ def _fail(machine: Machine, error: Exception) -> Step:
     """Visit the failure port with an error. If that visit fails too, the run ends with the first error."""
     if machine.phase is Phase.FAILING and machine.error is not None:
         first = machine.error
-        add_note(first, f"the failure port could not be visited: {type(error).__name__}: {error}")
+        told = f"{type(error).__name__}: {format_message(error)}"
+        add_note(first, f"the failure port could not be visited: {told}")
         return replace(machine, phase=Phase.ENDED), (Fail(error=first),)
     failing = replace(machine, phase=Phase.FAILING, error=error)
     return failing, (VisitPort(port=machine.frame.plan.graph.failure, error=error),)

@@ -27,8 +27,8 @@ def execute(begin: Step, *, run: RunId, output: Path, settings: Settings, books:
             events = Announcer(run_id, settings.handler)
             visitor = Visitor(run_id, VisitDirectories(output), trace, events, settings.observer)
             outcome = drive(begin, visitor, books, settings.cancellation)
+        books.finish(outcome)
     except BaseException as error:
         books.interrupt(error)
         raise
-    books.finish(outcome)
     return outcome

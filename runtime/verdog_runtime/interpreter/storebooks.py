@@ -2,11 +2,11 @@
 
 import contextlib
 import logging
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from verdog_objects.errors import VerdogError
 from verdog_objects.oid import Kind
 from verdog_repo.lease import Lease
 from verdog_repo.repository import Repository
@@ -14,12 +14,16 @@ from verdog_repo.runs import RunError, RunHeader, RunStatus
 from verdog_runtime.cancellation import ExecutionCancelled
 from verdog_runtime.interpreter.commands import Fail, Finish, Record
 from verdog_runtime.interpreter.machine import Machine
-from verdog_runtime.interpreter.notes import add_note
+from verdog_runtime.interpreter.notes import add_note, format_message, format_traceback
 from verdog_runtime.interpreter.recorder import Recorder
 from verdog_runtime.runrecord import write_run_record
 from verdog_runtime.values import Anchors, UnserializableValue, encode_value
 
 _RESULT_CHARS = 400
+_MESSAGE_CHARS = 10_000
+_TRACEBACK_CHARS = 200_000
+"""What a header keeps of an error: each command that lists runs reads it. `stacktrace.txt` holds all."""
+
 _LOG = logging.getLogger("verdog.run")
 
 
@@ -62,6 +66,8 @@ class StoreBooks:
 
     def interrupt(self, error: BaseException) -> None:
         """Write that the run was interrupted, or failed if the error is neither cancellation nor Ctrl+C."""
+        if self.header.status is not RunStatus.RUNNING:
+            return
         with contextlib.suppress(Exception):
             if isinstance(error, ExecutionCancelled | KeyboardInterrupt):
                 self._write(replace(self.header, status=RunStatus.INTERRUPTED))
@@ -89,7 +95,10 @@ class StoreBooks:
         header = replace(header, updated_at=self.now())
         self.repository.update_header(header.run, self.lease, header)
         self.header = header
-        write_run_record(self.output, header, self.repository.project)
+        try:
+            write_run_record(self.output, header, self.repository.project)
+        except VerdogError as error:  # a visit may have removed the directory; the header has it all
+            _LOG.warning("run.json does not say how the run ended: %s", error)
 
 
 def describe_error(error: BaseException) -> RunError:
@@ -97,16 +106,9 @@ def describe_error(error: BaseException) -> RunError:
     kind = type(error)
     return RunError(
         type=f"{kind.__module__}.{kind.__qualname__}" if kind.__module__ != "builtins" else kind.__qualname__,
-        message=_printable(_format_message(error)),
-        traceback=_printable("".join(traceback.format_exception(error))),
+        message=_cut(_printable(format_message(error)), _MESSAGE_CHARS),
+        traceback=_cut(_printable(format_traceback(error)), _TRACEBACK_CHARS),
     )
-
-
-def _format_message(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception as worse:
-        return f"<{type(error).__qualname__} whose str raised {type(worse).__name__}>"
 
 
 def format_result(value: object) -> str:
@@ -117,6 +119,14 @@ def format_result(value: object) -> str:
         text = f"<{type(value).__qualname__} whose repr raised {type(error).__name__}>"
     text = _printable(text)
     return text if len(text) <= _RESULT_CHARS else text[: _RESULT_CHARS - 1] + "…"
+
+
+def _cut(text: str, limit: int) -> str:
+    """Leave out the middle of a text that is too long."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n... ({len(text) - 2 * half:,} characters left out) ...\n{text[-half:]}"
 
 
 def _printable(text: str) -> str:

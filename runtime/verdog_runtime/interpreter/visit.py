@@ -1,7 +1,6 @@
 """Visits: the execution of one node body or port in a directory of its own."""
 
 import time
-import traceback
 from collections.abc import Callable
 
 from verdog_runtime.cancellation import ExecutionCancelled
@@ -18,7 +17,7 @@ from verdog_runtime.interpreter.announcer import Announcer
 from verdog_runtime.interpreter.commands import Answer, Failed, NodeVisited, PortVisited
 from verdog_runtime.interpreter.events import ExecutionStatus
 from verdog_runtime.interpreter.frame import Frame
-from verdog_runtime.interpreter.notes import add_note
+from verdog_runtime.interpreter.notes import add_note, format_traceback
 from verdog_runtime.interpreter.observer import Observer
 from verdog_runtime.interpreter.outcomes import check_feature_result, check_visit_result, missing_visit
 from verdog_runtime.interpreter.plan import Node
@@ -102,7 +101,7 @@ class Visitor:
             f"failure: project={frame.project_path} graph={frame.plan.graph.id} failure={port.id} "
             f"output={place.path}",
         )
-        text = "".join(traceback.format_exception(error))
+        text = format_traceback(error)
         try:
             (place.directory / "stacktrace.txt").write_text(text, encoding="utf-8", errors="backslashreplace")
         except OSError as worse:

@@ -1,0 +1,52 @@
+"""Steps that change the process they run in, and errors that are no `Exception`."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.workflows import countdown
+from tests.commandline import Verdog
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "import os; os.chdir('/')",
+        "import os, tempfile; gone = tempfile.mkdtemp(); os.chdir(gone); os.rmdir(gone)",
+        "import sys; sys.stdout = None",
+        "import io, sys; sys.stdout = sys.stderr = io.StringIO()",
+        "import sys; sys.stdout = sys.stderr = None",
+    ],
+)
+def test_what_is_said_at_the_end_does_not_depend_on_what_a_step_did_to_the_process(
+    verdog: Verdog, project: Path, body: str
+) -> None:
+    (project / "flow.py").write_text(countdown(body))
+    result = verdog("run", "flow.py", "--run-id", "first", "--output-dir", "out")
+    assert result.code == 0, result.err
+    assert "succeeded: 9 checkpoints" in result.out
+    assert "  output  out\n" in result.out
+
+
+@pytest.mark.parametrize(
+    "raised", ["Stop('now')", "GeneratorExit('now')", "BaseExceptionGroup('now', [Stop()])"]
+)
+def test_an_error_that_is_no_exception_is_a_failed_run_and_no_fault_of_ours(
+    verdog: Verdog, project: Path, raised: str
+) -> None:
+    body = f"class Stop(BaseException): pass\nif not Path('mended').exists(): raise {raised}"
+    (project / "flow.py").write_text(countdown(body))
+    result = verdog("run", "flow.py", "--run-id", "first")
+    assert result.code == 1
+    assert "failed: 2 checkpoints" in result.out
+    assert "now" in result.err
+    assert "fault in verdog" not in result.err
+    (project / "mended").touch()
+    assert verdog("resume", "first").code == 0
+
+
+def test_a_huge_message_is_told_in_few_lines(verdog: Verdog, project: Path) -> None:
+    (project / "flow.py").write_text(countdown("raise ValueError('x' * 5_000_000)"))
+    result = verdog("run", "flow.py")
+    assert result.code == 1
+    assert len(result.err) < 15_000
