@@ -12,6 +12,8 @@ def pair_elements(
 ) -> Iterator[tuple[int | None, int | None]]:
     """Yield the positions of elements that differ: of both lists, or of one with None for the other.
 
+    Lists of one length are paired by position. Swapped lists give swapped pairs.
+
     Args:
         before: something for each element of one list that is equal exactly for equal elements.
         after: the same for the other list.
@@ -37,8 +39,11 @@ def pair_elements(
 
 
 def _find_blocks(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the ranges that differ, in both lists."""
-    if len(old) == len(new) or not old or not new or max(len(old), len(new)) > MATCHED:
+    """Yield the ranges that differ, in both lists: the same ones whichever list comes first."""
+    if len(old) > len(new):
+        yield from ((*block[2:], *block[:2]) for block in _find_blocks(new, old))
+        return
+    if len(old) == len(new) or not old or len(new) > MATCHED:
         yield 0, len(old), 0, len(new)
         return
     from difflib import SequenceMatcher

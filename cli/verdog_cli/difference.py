@@ -7,7 +7,7 @@ import click
 
 from verdog_cli.parts import clean, cut, format_part, mark
 from verdog_cli.render import escape, format_size, plural, terminal_width
-from verdog_cli.views import SHORT_COMMIT, format_name, format_visit
+from verdog_cli.views import SHORT_COMMIT, format_name, format_next, format_visit
 from verdog_repo.diff import FRAME_KEYS, Reason
 from verdog_repo.parts import PartChange
 from verdog_repo.textdiff import Opaque, Parts, Patch, compare_file
@@ -209,15 +209,18 @@ def _count_visits(both: int, alignment: "Alignment") -> str:
 
 def _format_divergence(divergence: "Divergence", ordinals: "Ordinals") -> Iterator[str]:
     left, right = divergence.left, divergence.right
-    names = f"({format_name(left.checkpoint)}, {format_name(right.checkpoint)})"
-    name, other = _name_visit(left, ordinals), _name_visit(right, ordinals)
+    name = _name_visit(left, ordinals)
     if Reason.ORDER in divergence.reasons:
-        yield f"  first difference: {name} here, {other} there  {names}"
-        return
-    yield f"  first difference: {name}: {', '.join(divergence.reasons)}  {names}"
+        line = f"  first difference: {name} against {_name_visit(right, ordinals)}"
+    else:
+        line = f"  first difference: {name}: {', '.join(divergence.reasons)}"
+    names = f"({format_name(left.checkpoint)}, {format_name(right.checkpoint)})"
+    yield from (
+        [f"{line}  {names}"] if len(line) + len(names) + 2 <= terminal_width() else [line, f"    {names}"]
+    )
     if Reason.NEXT in divergence.reasons:
-        nodes = (each.checkpoint.next_place or "the end" for each in (left, right))
-        yield f"  then {' here, '.join(nodes)} there"
+        nodes = [format_next(each.checkpoint, end="the end") for each in (left, right)]
+        yield f"    then {' against '.join(nodes)}"
 
 
 def _format_value(value: "Neutral | Absent") -> str | None:

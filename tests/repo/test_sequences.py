@@ -49,6 +49,13 @@ def test_applying_the_pairs_makes_one_list_of_the_other(before: str, after: str)
     )
 
 
+@given(st.text("abc", max_size=12), st.text("abc", max_size=12))
+def test_swapped_lists_give_swapped_pairs(before: str, after: str) -> None:
+    assert sorted(pairs(before, after), key=repr) == sorted(
+        ((old, new) for new, old in pairs(after, before)), key=repr
+    )
+
+
 @given(st.text("ab", max_size=8), st.text("ab", max_size=8))
 def test_only_equal_lists_have_no_pairs(before: str, after: str) -> None:
     assert (not pairs(before, after)) is (before == after)

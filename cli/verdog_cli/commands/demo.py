@@ -144,7 +144,10 @@ def _find_command() -> str:
 
 def _advise(name: str, checkpoints: int, reached: int) -> str:
     """Return the commands to try next, each on a line of its own, ready to paste."""
-    go_on = f"Go on with the killed run: no package is read twice.\n\n  verdog resume {KILLED}"
+    go_on = (
+        "Go on with the killed run: no package is read twice. Then compare: at most the killed visit left a\n"
+        f"trace.\n\n  verdog resume {KILLED}\n  verdog diff {FINISHED} {KILLED}"
+    )
     if reached >= checkpoints:
         go_on = f"The second run was too quick to be killed; look at its end.\n\n  verdog show {KILLED}"
     return f"""\
