@@ -14,10 +14,12 @@ from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.lineage import ArgumentsKind
 from verdog_repo.names import RunId, parse_run_id
 from verdog_repo.repository import Repository
-from verdog_repo.runs import RunError, RunHeader
-from verdog_runtime.cancellation import CancellationToken
+from verdog_repo.runs import RunError, RunHeader, RunStatus
+from verdog_runtime.cancellation import CancellationToken, ExecutionCancelled
 from verdog_runtime.interpreter.begin import RunRequest, begin_run
+from verdog_runtime.interpreter.commands import Fail, Finish
 from verdog_runtime.interpreter.forking import ForkRequest, examine_fork, fork_run, make_fork
+from verdog_runtime.interpreter.notes import format_message
 from verdog_runtime.interpreter.observer import CheckpointNotice, Observer
 from verdog_runtime.interpreter.openbooks import new_operation
 from verdog_runtime.interpreter.policies import CheckpointPolicy, SessionPolicy
@@ -25,6 +27,7 @@ from verdog_runtime.interpreter.recorder import FAILURE_PORT
 from verdog_runtime.interpreter.restart import RestartRequest, restart_run
 from verdog_runtime.interpreter.resume import ResumeRequest, locate_output, resume_run
 from verdog_runtime.interpreter.settings import Settings
+from verdog_runtime.interpreter.storebooks import describe_error
 from verdog_runtime.sources import LoadedWorkflow, configure_workflow, load_workflow, reload_workflow
 from verdog_runtime.storeerrors import RunStoreError
 from verdog_runtime.values import decode_neutral
@@ -60,10 +63,12 @@ class _Counter:
 
     def __init__(self, observer: Observer) -> None:
         self._observer = observer
+        self.begun = False
         self.checkpoints = 0
         self.not_restorable = 0
 
     def visit_started(self, path: str) -> None:
+        self.begun = True
         self._observer.visit_started(path)
 
     def visit_finished(self, path: str, status: str, duration_s: float) -> None:
@@ -132,7 +137,7 @@ def run_workflow(
     )
     execution = _Execution(loaded.project_root, run, conduct)
     with execution:
-        begin_run(execution.settings, configured.definition, configured.input, request)
+        execution.end(begin_run(execution.settings, configured.definition, configured.input, request))
     return execution.report()
 
 
@@ -165,7 +170,7 @@ def resume_recorded(
     request = ResumeRequest(allow_changed_code=allow_changed_code, restore=restore, command=conduct.command)
     execution = _Execution(repository.project, run, conduct)
     with execution:
-        resume_run(execution.settings, configured.definition, run, request)
+        execution.end(resume_run(execution.settings, configured.definition, run, request))
     return execution.report()
 
 
@@ -207,7 +212,9 @@ def restart_recorded(
     )
     execution = _Execution(repository.project, run, conduct)
     with execution:
-        restart_run(execution.settings, configured.definition, configured.input, restart, request)
+        execution.end(
+            restart_run(execution.settings, configured.definition, configured.input, restart, request)
+        )
     return execution.report()
 
 
@@ -234,7 +241,7 @@ def fork_recorded(
     request = replace(request, allow_changed_code=allow_changed_code)
     execution = _Execution(repository.project, request.run, conduct)
     with execution:
-        fork_run(execution.settings, configured.definition, request)
+        execution.end(fork_run(execution.settings, configured.definition, request))
     return execution.report()
 
 
@@ -300,13 +307,15 @@ def describe_run(repository: Repository, run: RunId, *, checkpoints: int, not_re
     )
 
 
+_STOPS = (KeyboardInterrupt, ExecutionCancelled)
+
+
 class _Execution:
     """The settings of one execution; what it raises becomes what a command can tell.
 
-    Inside the block, cancellation and Ctrl+C end the block quietly once the run's record says `interrupted`.
-    So does what else is no `Exception`, such as `sys.exit` in a step: the record says `failed`, and its code
-    is none of a command's.
-    A refusal of the definition or its arguments, before the run was recorded, becomes `InvalidInput`.
+    Once a visit began, cancellation and Ctrl+C end the block quietly: the record says `interrupted`. So does
+    what else is no `Exception`, such as `sys.exit` in a step: the record says `failed`, and its code is none
+    of a command's. A refusal of the definition or its arguments before that becomes `InvalidInput`.
     """
 
     def __init__(self, project_root: Path, run: RunId, conduct: Conduct) -> None:
@@ -317,35 +326,43 @@ class _Execution:
             cancellation=conduct.cancellation or CancellationToken(),
             observer=self._counter,
         )
+        self._error: BaseException | None = None
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
         if error is not None and not isinstance(error, Exception):
-            return self._is_recorded()
+            self._error = error
+            if not self._counter.begun and not isinstance(error, _STOPS):
+                told = f"{type(error).__qualname__}: {format_message(error)}"
+                raise InvalidInput(f"the workflow cannot be loaded: {told}") from error
+            return self._counter.begun
         if isinstance(error, ValueError | TypeError | LookupError) and not isinstance(
             error, VerdogError | RunStoreError
         ):
             raise InvalidInput(f"{error}{_format_notes(error)}") from error
         return False
 
+    def end(self, outcome: Finish | Fail) -> None:
+        """Note how the execution ended."""
+        self._error = outcome.error if isinstance(outcome, Fail) else None
+
     def report(self) -> RunOutcome:
-        """Return how the run ended."""
+        """Return how the run ended, also if a full disk kept its record from saying so."""
         with Repository.open(self.settings.project_root, read_only=True) as repository:
-            return describe_run(
+            outcome = describe_run(
                 repository,
                 self._run,
                 checkpoints=self._counter.checkpoints,
                 not_restorable=self._counter.not_restorable,
             )
-
-    def _is_recorded(self) -> bool:
-        try:
-            with Repository.open(self.settings.project_root, read_only=True) as repository:
-                return repository.has_run(self._run)
-        except VerdogError:
-            return False
+        error = self._error
+        if error is None or outcome.status != RunStatus.RUNNING:
+            return outcome
+        if isinstance(error, _STOPS):
+            return replace(outcome, status=RunStatus.INTERRUPTED.value)
+        return replace(outcome, status=RunStatus.FAILED.value, error=describe_error(error))
 
 
 def _fork_request(

@@ -1,11 +1,14 @@
 """Steps that change the process they run in, and errors that are no `Exception`."""
 
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from tests.cli.workflows import countdown
 from tests.commandline import Verdog
+from verdog_objects.errors import Unavailable
+from verdog_repo.repository import Repository
 
 
 @pytest.mark.parametrize(
@@ -50,3 +53,36 @@ def test_a_huge_message_is_told_in_few_lines(verdog: Verdog, project: Path) -> N
     result = verdog("run", "flow.py")
     assert result.code == 1
     assert len(result.err) < 15_000
+
+
+@pytest.mark.parametrize(
+    ("raised", "status", "code"),
+    [
+        ("ValueError('boom')", "failed", 1),
+        ("SystemExit('boom')", "failed", 1),
+        ("KeyboardInterrupt", "interrupted", 130),
+    ],
+)
+def test_the_end_of_a_run_is_told_although_it_cannot_be_recorded(
+    verdog: Verdog, project: Path, monkeypatch: pytest.MonkeyPatch, raised: str, status: str, code: int
+) -> None:
+    def refuse(*arguments: object, **named: object) -> None:
+        raise Unavailable("the disk is full")
+
+    monkeypatch.setattr(Repository, "update_header", refuse)
+    (project / "flow.py").write_text(countdown(f"raise {raised}"))
+    result = verdog("run", "flow.py", "--run-id", "first")
+    assert result.code == code
+    assert f"{status}: 2 checkpoints" in result.out
+    assert ("boom" in result.err) == (status == "failed")
+
+
+def test_a_resumption_that_is_stopped_before_it_began_says_nothing_of_the_life_before(
+    verdog: Verdog, project: Path
+) -> None:
+    (project / "flow.py").write_text(countdown("raise ValueError('boom')"))
+    assert verdog("run", "flow.py", "--run-id", "first").code == 1
+    with patch("verdog_runtime.lifecycle.resume_run", side_effect=KeyboardInterrupt):
+        result = verdog("resume", "first")
+    assert (result.code, result.out) == (130, "")
+    assert "boom" not in result.err
