@@ -17,6 +17,7 @@ _DIGITS = 512  # converted by Python at once: below every limit that int and str
 _LARGE = 10**_DIGITS
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
 _SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, sort_keys=True, separators=(",", ":"))
 
 
 def encode_json(value: Json) -> bytes:
@@ -41,10 +42,8 @@ def decode_json(data: bytes) -> Json:
     """
     _check_depth(data)
     try:
-        value: Json = json.loads(
-            data.decode("utf-8"), parse_float=_refuse, parse_constant=_refuse, parse_int=_parse_int
-        )
-        again = encode_json(value)
+        value: Json = _DECODER.decode(data.decode("utf-8"))
+        again = _encode_parsed(value)
     except (
         ValueError,
         RecursionError,
@@ -54,6 +53,17 @@ def decode_json(data: bytes) -> Json:
     if again != data:
         raise Corrupt("a record is no canonical JSON: written again, its bytes differ")
     return value
+
+
+def _encode_parsed(value: Json) -> bytes:
+    """Return what `encode_json` does for a value that the parser made, sooner.
+
+    Such a value holds no foreign types, and no character as two surrogates: the parser joins them.
+    """
+    try:
+        return _ENCODER.encode(value).encode("utf-8", "backslashreplace")
+    except ValueError:  # an integer of more digits than Python converts at once
+        return encode_json(value)
 
 
 def _encode(value: object, depth: int, out: list[str]) -> None:
@@ -143,3 +153,6 @@ def _parse_int(text: str) -> int:
         return -_parse_int(text[1:])
     half = len(text) // 2
     return _parse_int(text[:-half]) * 10**half + _parse_int(text[-half:])
+
+
+_DECODER = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse, parse_int=_parse_int)
