@@ -87,9 +87,12 @@ class Index:
         raise Corrupt(f"run {checkpoint.run}: checkpoint {sequence} is not in the checkpoints table")
 
     def walk_own(self, tip: Checkpoint, run: int, page_rows: int = PAGE_ROWS) -> Iterator[Checkpoint]:
-        """Yield a checkpoint and those before it in the same run, newest first, reading a page at a time."""
-        expected: CommitId | None = tip.commit
-        sequence = tip.sequence
+        """Yield a checkpoint and those before it in the same run, newest first.
+
+        Cost: nothing for the first; the others are read a page at a time.
+        """
+        yield tip
+        expected, sequence = tip.parent, tip.sequence - 1
         while expected is not None and sequence > 0:
             page = self._select(
                 Query(
