@@ -1,10 +1,11 @@
 """What two artifact manifests differ in, with the directories of the same visit laid over each other."""
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from enum import StrEnum, unique
 from typing import NamedTuple
 
-from verdog_objects.manifest import iterate, iterate_under, key_path, lookup, path_key
+from verdog_objects.cursor import Cursor
+from verdog_objects.manifest import iterate, key_path, path_key
 from verdog_objects.nodes import Entry, EntryKind
 from verdog_objects.oid import Oid
 from verdog_objects.store import ObjectReader
@@ -97,14 +98,14 @@ def compare_artifacts(
         if _find_owner(change.key, affected) is None:
             _put(left, (change.key, _BOTH), change.key, change.before)
             _put(right, (change.key, _BOTH), change.key, change.after)
-    for top in _outermost(affected):
-        for key, entry in _iter_with(reader, before, top):
-            side = _BOTH if _find_owner(key, taken) is not None else _LEFT
-            left[key, side] = key, entry
-        for key, entry in _iter_with(reader, after, top):
-            owner = _find_owner(key, pairs)
-            name = (key, _RIGHT) if owner is None else (pairs[owner] + key[len(owner) :], _BOTH)
-            right[name] = key, entry
+    tops = _outermost(affected)
+    for key, entry in _iter_below(reader, before, tops):
+        side = _BOTH if _find_owner(key, taken) is not None else _LEFT
+        left[key, side] = key, entry
+    for key, entry in _iter_below(reader, after, tops):
+        owner = _find_owner(key, pairs)
+        name = (key, _RIGHT) if owner is None else (pairs[owner] + key[len(owner) :], _BOTH)
+        right[name] = key, entry
     return list(_match(left, right))
 
 
@@ -158,11 +159,17 @@ def _outermost(directories: set[bytes]) -> list[bytes]:
     )
 
 
-def _iter_with(reader: ObjectReader, root: Oid | None, key: bytes) -> Iterator[tuple[bytes, Entry]]:
-    """Yield a directory and everything below it."""
+def _iter_below(
+    reader: ObjectReader, root: Oid | None, directories: Sequence[bytes]
+) -> Iterator[tuple[bytes, Entry]]:
+    """Yield directories, given in order, each with everything below it, in one passage over the manifest."""
     if root is None:
         return
-    own = lookup(reader, root, key)
-    if own is not None:
-        yield key, own
-    yield from iterate_under(reader, root, key)
+    cursor = Cursor(reader, root)
+    for directory in directories:
+        cursor.seek(directory)
+        below = directory + b"\x00"
+        while not cursor.at_end and (cursor.key == directory or cursor.key.startswith(below)):
+            yield cursor.key, cursor.entry
+            cursor.advance()
+            cursor.descend()

@@ -1,5 +1,6 @@
 """The catalog: a store together with the readers of its tables."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,18 @@ class Catalog:
         from verdog_repo.record import decode_record
 
         return decode_record(self.store.get(Kind.RECORD, checkpoint.record))
+
+    def states(self, checkpoints: Sequence[Checkpoint]) -> list[Oid | None]:
+        """Return the state of each of at most `PAGE_ROWS` checkpoints, without decoding whole records."""
+        from verdog_repo.record import decode_state
+
+        found = self.store.get_many([Oid(each.record) for each in checkpoints])
+        return [
+            decode_state(found[each.record][1])
+            if each.record in found and found[each.record][0] is Kind.RECORD
+            else self.record(each).state
+            for each in checkpoints
+        ]
 
     def tip(self, run: RunId) -> Checkpoint | None:
         """Return a run's latest checkpoint, or None when it has none yet.

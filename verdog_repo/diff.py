@@ -10,7 +10,7 @@ from verdog_objects.content import iter_content
 from verdog_objects.manifest import CachedReader, NodeCache
 from verdog_objects.nodes import Entry
 from verdog_objects.oid import Kind, Oid
-from verdog_objects.store import ObjectReader
+from verdog_objects.store import PAGE_ROWS, ObjectReader
 from verdog_objects.treediff import Change
 from verdog_repo.alignment import Alignment, Key, Visit, align
 from verdog_repo.artifactdiff import FileChange, compare_artifacts, diff_manifests
@@ -167,16 +167,23 @@ class _Values(NamedTuple):
     def iter_changes(self, before: Oid | None, after: Oid | None) -> Iterator[Change]:
         """Yield the addresses whose values differ by more than the numbers of directories."""
         for change in diff_manifests(self.reader, before, after):
-            if not self.moved or change.before is None or change.after is None or not self._same(change):
+            if not self._same(change):
                 yield change
 
+    def differ(self, before: Oid | None, after: Oid | None) -> bool:
+        """Return whether two visits left different states, whatever the numbers of their directories."""
+        if before == after or before is None or after is None:
+            return before != after
+        return any(
+            not change.key.startswith(FRAME_KEYS) and not self._same(change)
+            for change in diff_manifests(self.reader, before, after)
+        )
+
     def _same(self, change: Change) -> bool:
-        payloads = [
-            self.reader.get(Kind.VALUE, entry.oid)
-            for entry in (change.before, change.after)
-            if entry is not None
-        ]
-        return self.same_value(payloads[0], payloads[1], self.moved)
+        if not self.moved or change.before is None or change.after is None:
+            return False
+        before, after = (self.reader.get(Kind.VALUE, each.oid) for each in (change.before, change.after))
+        return self.same_value(before, after, self.moved)
 
 
 def _read_side(catalog: Catalog, checkpoint: Checkpoint | None) -> Side:
@@ -238,11 +245,13 @@ def _owning(visits: Sequence[Visit], paths: Sequence[bytes], layout: Layout) -> 
 def _find_divergence(
     catalog: Catalog, values: _Values, alignment: Alignment, touched: set[Key]
 ) -> Divergence | None:
-    for left, right in zip(alignment.left, alignment.right, strict=False):
+    for (left, right), states in _iter_with_states(
+        catalog, list(zip(alignment.left, alignment.right, strict=False))
+    ):
         if left.key != right.key:
             return Divergence(left=left, right=right, reasons=(Reason.ORDER,))
         reasons = [Reason.NEXT] if _next_node(left) != _next_node(right) else []
-        if _state_differs(catalog, values, left.checkpoint, right.checkpoint):
+        if values.differ(*states):
             reasons.append(Reason.STATE)
         if left.key in touched:
             reasons.append(Reason.FILES)
@@ -251,12 +260,16 @@ def _find_divergence(
     return None
 
 
-def _state_differs(catalog: Catalog, values: _Values, left: Checkpoint, right: Checkpoint) -> bool:
-    """Return whether two visits left different states, whatever the numbers of their directories."""
-    before, after = catalog.record(left).state, catalog.record(right).state
-    if before is None or after is None:
-        return before != after
-    return any(not each.key.startswith(FRAME_KEYS) for each in values.iter_changes(before, after))
+def _iter_with_states(
+    catalog: Catalog, visits: Sequence[tuple[Visit, Visit]]
+) -> Iterator[tuple[tuple[Visit, Visit], tuple[Oid | None, Oid | None]]]:
+    """Yield pairs of visits with the states that they left, reading more at once the longer this goes on."""
+    start, size = 0, 4
+    while start < len(visits):
+        some = visits[start : start + size]
+        states = catalog.states([visit.checkpoint for pair in some for visit in pair])
+        yield from zip(some, zip(states[::2], states[1::2], strict=True), strict=True)
+        start, size = start + size, min(2 * size, PAGE_ROWS // 2)
 
 
 def _next_node(visit: Visit) -> str | None:

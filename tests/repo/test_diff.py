@@ -6,6 +6,7 @@ import pytest
 
 from tests.repo.diffing import DIRECTORY, World
 from tests.repo.samples import Script, boundary, header, operation
+from verdog_objects.errors import Corrupt
 from verdog_objects.nodes import Entry, EntryKind
 from verdog_objects.oid import Kind, compute_oid
 from verdog_repo.alignment import Ordinals, Visit
@@ -307,3 +308,29 @@ def test_it_works_on_every_store(any_script: Script) -> None:
     comparison = world.compare("one", "two")
     assert changes(comparison) == [("M", b"f7", b"f7")]
     assert addresses(comparison) == [b"node:work"]
+
+
+def test_a_record_that_is_gone_is_damage(world: World) -> None:
+    world.run("parent")
+    point = world.visit("parent", number=1)
+    lost = None
+    for name in ("one", "two"):
+        world.fork(point, name)
+        lost = world.visit(name, number=2, values={b"transit": name.encode()})
+        world.visit(name, number=3, files={b"a": name.encode()})
+    assert lost is not None
+    (payload,) = world.repository.store.get_many([lost.record]).values()
+    world.repository.store.delete_many([lost.record])
+    with pytest.raises(Corrupt):
+        world.compare("one", "two")
+    world.repository.store.put_many([payload])
+
+
+def test_long_histories_are_read_in_larger_and_larger_steps(world: World) -> None:
+    for name in ("one", "two"):
+        world.run(name)
+        for number in range(1, 40):
+            world.visit(name, number=number, values={b"transit": name.encode() if number > 37 else b"same"})
+    comparison = world.compare("one", "two")
+    assert comparison.divergence is not None
+    assert comparison.divergence.left.checkpoint.sequence == 38

@@ -18,6 +18,7 @@ from verdog_repo.record import (
     SessionIssue,
     Sessions,
     decode_record,
+    decode_state,
     encode_record,
 )
 
@@ -241,3 +242,14 @@ _BOUNDARIES = st.builds(
 )
 def test_any_record_survives_its_bytes(record: CheckpointRecord) -> None:
     assert decode_record(encode_record(record)) == record
+
+
+@pytest.mark.parametrize("record", [PLAIN, FULL])
+def test_the_state_alone_is_what_the_whole_record_says(record: CheckpointRecord) -> None:
+    assert decode_state(encode_record(record)) == record.state
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"state":1}', b'{"state":"x"}', b"[" * 10**5])
+def test_the_state_of_what_is_no_record_is_damage(data: bytes) -> None:
+    with pytest.raises(Corrupt):
+        decode_state(data)
