@@ -3,12 +3,15 @@
 import importlib
 import os
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from verdog_cli.context import Context
 from verdog_cli.exits import Usage
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Listed(NamedTuple):
@@ -38,6 +41,7 @@ COMMANDS: dict[str, Listed] = {
     "label": Listed("Changing", "Name a run."),
     "fsck": Listed("Changing", "Check everything that is stored."),
     "git": Listed("Elsewhere", "Export the history for Git's own tools."),
+    "completion": Listed("Elsewhere", "Print the script that completes command lines."),
 }
 
 
@@ -71,6 +75,15 @@ class LazyGroup(click.Group):
         if tail is not None and not isinstance(command, TailCommand):
             rest = [*rest, "--", *tail]
         return name, command, rest
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[str]]":
+        """Return the commands, of which none is imported, or the group's own options."""
+        from click.shell_completion import CompletionItem
+
+        if incomplete.startswith("-"):
+            return click.Command.shell_complete(self, ctx, incomplete)
+        found = [(name, listed.summary) for name, listed in COMMANDS.items() if name.startswith(incomplete)]
+        return [CompletionItem(name, help=summary) for name, summary in found]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under their headings."""

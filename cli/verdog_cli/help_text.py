@@ -38,7 +38,8 @@ Changing:
   fsck      Check everything that is stored.
 
 Elsewhere:
-  git  Export the history for Git's own tools.
+  git         Export the history for Git's own tools.
+  completion  Print the script that completes command lines.
 
   verdog COMMAND --help explains a command. Start with: verdog demo
 """

@@ -11,6 +11,11 @@ def main() -> int:
     """
     _open_closed_streams()
     arguments = sys.argv[1:]
+    asked = os.environ.get("_VERDOG_COMPLETE")
+    if asked is not None:
+        from verdog_cli.completion import answer
+
+        return answer(asked)
     if arguments in ([], ["--help"], ["-h"]):
         from verdog_cli.help_text import TEXT
 
