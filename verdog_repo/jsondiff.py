@@ -11,6 +11,9 @@ from verdog_repo.sequences import pair_elements
 _SHOWN: Final = 2000
 """So many characters of a value are given as text."""
 
+_DEEPEST: Final = 40
+"""What lies deeper is compared as one text: each level costs another formatting of all below it."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Number:
@@ -29,7 +32,7 @@ def compare_json(before: bytes, after: bytes) -> list[PartChange] | None:
         None when one of them is not JSON in UTF-8 with each key once, or when they differ in layout alone.
     """
     try:
-        return list(_compare("", _parse(before), _parse(after))) or None
+        return list(_compare("", _parse(before), _parse(after), 0)) or None
     except (ValueError, RecursionError):
         return None
 
@@ -52,14 +55,14 @@ def _make_object(pairs: Sequence[tuple[str, _Value]]) -> dict[str, _Value]:
     return found
 
 
-def _compare(path: str, before: _Value, after: _Value) -> Iterator[PartChange]:
-    if isinstance(before, dict) and isinstance(after, dict):
-        yield from _compare_objects(path, before, after)
-    elif isinstance(before, list) and isinstance(after, list):
+def _compare(path: str, before: _Value, after: _Value, depth: int) -> Iterator[PartChange]:
+    if isinstance(before, dict) and isinstance(after, dict) and depth < _DEEPEST:
+        yield from _compare_objects(path, before, after, depth + 1)
+    elif isinstance(before, list) and isinstance(after, list) and depth < _DEEPEST:
         old, new = [_format(each) for each in before], [_format(each) for each in after]
         for first, second in pair_elements(old, new):
             if first is not None and second is not None:
-                yield from _compare(f"{path}[{first}]", before[first], after[second])
+                yield from _compare(f"{path}[{first}]", before[first], after[second], depth + 1)
             elif first is not None:
                 yield PartChange(f"{path}[{first}]", old[first][:_SHOWN], None)
             elif second is not None:
@@ -68,10 +71,12 @@ def _compare(path: str, before: _Value, after: _Value) -> Iterator[PartChange]:
         yield PartChange(path, _format(before)[:_SHOWN], _format(after)[:_SHOWN])
 
 
-def _compare_objects(path: str, before: dict[str, _Value], after: dict[str, _Value]) -> Iterator[PartChange]:
+def _compare_objects(
+    path: str, before: dict[str, _Value], after: dict[str, _Value], depth: int
+) -> Iterator[PartChange]:
     for key, value in before.items():
         if key in after:
-            yield from _compare(path + _format_key(key), value, after[key])
+            yield from _compare(path + _format_key(key), value, after[key], depth)
         else:
             yield PartChange(path + _format_key(key), _format(value)[:_SHOWN], None)
     for key, value in after.items():

@@ -60,6 +60,12 @@ def test_another_layout_alone_is_left_to_the_text() -> None:
     assert compare('{"a": 1, "b": 2}', '{"b":2,\n"a":1}') is None
 
 
+def test_what_is_nested_very_deep_is_compared_as_one() -> None:
+    found = compare("[" * 300 + "1" + "]" * 300, "[" * 300 + "2" + "]" * 300)
+    assert found is not None
+    assert found[0].path == "[0]" * 40
+
+
 _DOCUMENTS = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.text("ab", max_size=2),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("ab", max_size=2), inner, max_size=4),

@@ -97,7 +97,7 @@ def _select(
     found = repository.resolve_range(first)
     if not isinstance(found, RevisionRange):
         right = _resolve(repository, first)
-        return repository.catalog.index.parent(right), right
+        return repository.parent(right), right
     right = found.right.checkpoint
     return (_find_base(repository, found) if found.symmetric else found.left.checkpoint), right
 
