@@ -85,21 +85,24 @@ def test_a_class_has_the_kind_and_the_exit_code_of_the_page(name: str) -> None:
 
 
 def strings() -> Iterator[str]:
-    """Yield every text in the code that is no docstring, and the code words of `_refusal` in brackets."""
+    """Yield every text in the code but docstrings and kinds of findings, and code words in brackets."""
     for place in PACKAGES.values():
         for path in sorted((ROOT / place).rglob("*.py")):
             tree = ast.parse(path.read_text(encoding="utf-8"))
-            documented = {
+            passed_over: set[ast.AST] = {
                 node.body[0].value
                 for node in ast.walk(tree)
                 if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
                 and node.body
                 and isinstance(node.body[0], ast.Expr)
             }
+            passed_over |= {
+                each.value for each in ast.walk(tree) if isinstance(each, ast.keyword) and each.arg == "kind"
+            }
             for node in ast.walk(tree):
                 if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "_refusal":
                     yield from (f"[{each.value}]" for each in node.args if isinstance(each, ast.Constant))
-                if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in documented:
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in passed_over:
                     yield node.value
 
 
