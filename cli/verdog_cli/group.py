@@ -35,6 +35,7 @@ COMMANDS: dict[str, Listed] = {
     "ls": Listed("Looking", "List the files of a checkpoint."),
     "cat": Listed("Looking", "Write a file of a checkpoint to standard output."),
     "status": Listed("Looking", "Compare a run's directory with its latest checkpoint."),
+    "doctor": Listed("Looking", "Report on the project, its store and the machine below."),
     "checkout": Listed("Changing", "Write the files of a checkpoint into a new directory."),
     "restore": Listed("Changing", "Put recorded files back into a run's directory."),
     "tag": Listed("Changing", "Name a checkpoint."),

@@ -29,6 +29,7 @@ Looking:
   ls           List the files of a checkpoint.
   cat          Write a file of a checkpoint to standard output.
   status       Compare a run's directory with its latest checkpoint.
+  doctor       Report on the project, its store and the machine below.
 
 Changing:
   checkout  Write the files of a checkpoint into a new directory.
