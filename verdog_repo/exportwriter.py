@@ -1,5 +1,6 @@
 """Writing the commits of an export: with their records, as they are, or with their artifacts."""
 
+import zlib
 from typing import Final, NamedTuple, Protocol
 
 import pygit2
@@ -17,7 +18,7 @@ from verdog_repo.catalog import Catalog
 from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.commitbytes import compute_git_id, derive_tree, encode_commit, format_message
 from verdog_repo.exportdir import ExportDirectory
-from verdog_repo.gitpack import BLOB, COMMIT, TREE, PackWriter
+from verdog_repo.gitpack import BLOB, COMMIT, KIND_NAMES, TREE, PackWriter
 from verdog_repo.gitrefs import HEADS, read_names
 from verdog_repo.gittree import Directory, Edit
 from verdog_repo.names import CommitId, RunId, format_commit_id
@@ -133,13 +134,33 @@ class _Packing:
         return self._before.exists(pygit2.Oid(raw=name))
 
     def _read(self, name: bytes, kind: int) -> bytes:
+        found = self._read_loose(name)
+        if found is None:
+            try:
+                number, data = self._before.read(pygit2.Oid(raw=name))
+            except (KeyError, pygit2.GitError) as error:
+                raise self._damaged(name) from error
+            found = int(number), data
+        if found[0] != kind:
+            raise self._damaged(name)
+        return found[1]
+
+    def _read_loose(self, name: bytes) -> tuple[int, bytes] | None:
+        """Return what Git made a file of its own, or None: libgit2 never ends reading one that is cut off."""
+        path = self._target.path / "objects" / name.hex()[:2] / name.hex()[2:]
         try:
-            found, data = self._before.read(pygit2.Oid(raw=name))
-        except (KeyError, pygit2.GitError) as error:
-            raise Corrupt(f"{self._target.path}: object {name.hex()} is missing or damaged") from error
-        if int(found) != kind:
-            raise Corrupt(f"{self._target.path}: object {name.hex()} is of another kind than its name says")
-        return data
+            head, _, data = zlib.decompress(path.read_bytes()).partition(b"\0")
+        except FileNotFoundError:
+            return None
+        except (OSError, zlib.error) as error:
+            raise self._damaged(name) from error
+        kind = next((number for number, each in KIND_NAMES.items() if head.startswith(each + b" ")), 0)
+        if compute_git_id(KIND_NAMES.get(kind, b""), data) != name:
+            raise self._damaged(name)
+        return kind, data
+
+    def _damaged(self, name: bytes) -> Corrupt:
+        return Corrupt(f"{self._target.path}: object {name.hex()} is missing or damaged; git fsck says more")
 
 
 class HistoryWriter(_Packing):
@@ -315,7 +336,7 @@ class FilesWriter(_Packing):
         return self._pack.add(TREE, raw)
 
     def _add(self, kind: int, payload: bytes) -> bytes:
-        name = compute_git_id({COMMIT: b"commit", BLOB: b"blob"}[kind], payload)
+        name = compute_git_id(KIND_NAMES[kind], payload)
         if not self._has(name):
             self._pack.add(kind, payload)
         return name

@@ -22,7 +22,7 @@ BLOB: Final = 3
 _DELTA: Final = 7
 """An object as a delta against another one of the same pack, which is named by its id."""
 
-_NAMES: Final = {COMMIT: b"commit", TREE: b"tree", BLOB: b"blob"}
+KIND_NAMES: Final = {COMMIT: b"commit", TREE: b"tree", BLOB: b"blob"}
 _LEVEL: Final = 1
 _BUFFER_BYTES: Final = 1 << 20
 _SYNC_BYTES: Final = 32 << 20
@@ -80,7 +80,7 @@ class PackWriter:
 
     def add(self, kind: int, payload: bytes) -> bytes:
         """Write an object, unless the pack has it, and return its id."""
-        name = compute_git_id(_NAMES[kind], payload)
+        name = compute_git_id(KIND_NAMES[kind], payload)
         if name not in self._places:
             self._add(name, _encode_head(kind, len(payload)), zlib.compress(payload, _LEVEL))
         return name

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -258,6 +259,30 @@ def test_it_can_be_packed_and_pruned_by_git(script: Script, target: Path, with_f
     assert export(script.repository, target, files=with_files).commits == 3
     sound(target)
     assert len(history(target, "run")) == 22 and len(history(target, "fork")) == 2
+
+
+def test_objects_that_git_unpacked_are_read_and_checked(script: Script, target: Path) -> None:
+    script.run("run")
+    script.commits("run", 3)
+    export(script.repository, target, files=True)
+    (pack,) = (target / "objects" / "pack").glob("*.pack")
+    data = pack.read_bytes()
+    pack.unlink()
+    pack.with_suffix(".idx").unlink()
+    git(target, "unpack-objects", "-q", data=data)
+    script.commit("run")
+    export(script.repository, target, files=True)
+    sound(target)
+    assert len(history(target, "run")) == 4
+    name = git(target, "rev-parse", "run~1").decode().strip()
+    git(target, "update-ref", "refs/heads/run", name)
+    loose = target / "objects" / name[:2] / name[2:]
+    whole = loose.read_bytes()
+    loose.chmod(0o600)
+    for damaged in (whole[:-20], b"", whole[:40] + b"x" + whole[41:], zlib.compress(b"commit 1\0x")):
+        loose.write_bytes(damaged)
+        with pytest.raises(Corrupt, match=name):
+            export(script.repository, target, files=True)
 
 
 @pytest.mark.parametrize("with_files", [False, True])
