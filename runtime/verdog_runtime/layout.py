@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from verdog_objects.errors import InvalidInput, Unavailable
+from verdog_objects.errors import Unavailable
+from verdog_runtime.storeerrors import RunStoreError
 from verdog_runtime.trace import TRACE_LOG
 
 CONTROL_DIRECTORY = ".verdog"
@@ -73,12 +74,15 @@ def require_control_directory(output: Path) -> None:
     """Refuse an output directory whose control directory leads elsewhere.
 
     Raises:
-        InvalidInput: it, or a directory in it, is a link.
+        RunStoreError: it, or a directory in it, is a link (`run.control_invalid`).
     """
     control = output / CONTROL_DIRECTORY
     for directory in (control, control / "checkpoints"):
         if directory.is_symlink():
-            raise InvalidInput(f"{directory} is a symbolic link, so it cannot keep the record of a run")
+            raise RunStoreError(
+                f"{directory} is a symbolic link, so it cannot keep the record of a run",
+                code="run.control_invalid",
+            )
 
 
 def exclude_control_files(output: Path) -> Callable[[bytes, bool], bool]:

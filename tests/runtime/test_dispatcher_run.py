@@ -166,6 +166,14 @@ def test_an_output_directory_that_can_never_be_made_is_refused(project: Path, pl
     assert not (project / ".verdog").exists()
 
 
+@pytest.mark.parametrize("place", ["", "runs", "store", "store/packs/mine", "mine", "runs/a/.verdog/b"])
+def test_an_output_directory_among_the_files_of_verdog_is_refused(project: Path, place: str) -> None:
+    with pytest.raises(ValueError, match="files of its own"):
+        run(project, workflow(line_graph()), 1, output=f".verdog/{place}")
+    assert untouched(project)
+    assert run(project, workflow(line_graph()), 1, output=".verdog/runs/main/mine").output == 1
+
+
 def test_an_output_directory_whose_name_cannot_be_stored_is_refused(project: Path) -> None:
     with pytest.raises(ValueError, match=r"o\\xff.* no UTF-8"):
         run(project, workflow(line_graph()), 1, output="o\udcff")

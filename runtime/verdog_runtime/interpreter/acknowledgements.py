@@ -59,6 +59,7 @@ def read_acknowledged(output: Path) -> bytes:
 
     Raises:
         InvalidInput: something else has its name.
+        RunStoreError: its directory is a link (`run.control_invalid`).
         Unavailable: it cannot be opened.
     """
     require_control_directory(output)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from verdog_objects import durable, locking
-from verdog_objects.errors import Busy
+from verdog_objects.errors import Busy, InvalidInput
 from verdog_objects.oid import Oid
 from verdog_objects.signatures import Signatures
 from verdog_repo.lease import Lease
@@ -30,7 +30,7 @@ from verdog_runtime.interpreter.storebooks import StoreBooks, describe_error
 from verdog_runtime.layout import CONTROL_DIRECTORY, exclude_control_files, require_control_directory
 from verdog_runtime.registry import register_run
 from verdog_runtime.runrecord import write_run_record
-from verdog_runtime.storeerrors import RunActive
+from verdog_runtime.storeerrors import RunActive, RunStoreError
 from verdog_runtime.values import Anchors
 
 
@@ -190,7 +190,7 @@ def claim_output(output: Path) -> None:
     """Make an output directory with its private control directory, durably.
 
     Raises:
-        InvalidInput: the control directory is a link.
+        RunStoreError: the control directory is a link (`run.control_invalid`).
     """
     require_control_directory(output)
     durable.make_directory(output, 0o777, parents=True)
@@ -203,9 +203,12 @@ def lock_output(output: Path, run: RunId) -> Generator[None]:
 
     Raises:
         RunActive: another process holds it.
+        RunStoreError: it is no regular file (`run.lock_invalid`).
     """
     try:
         lock = locking.acquire(output / CONTROL_DIRECTORY / "lock")
+    except InvalidInput as error:
+        raise RunStoreError(str(error), code="run.lock_invalid") from error
     except Busy as error:
         raise RunActive(
             f"run {run} is active: {error}", owner=error.owner, since_ns=error.since_ns

@@ -18,6 +18,7 @@ from verdog_runtime.interpreter.state import initial_workflow_state
 from verdog_runtime.interpreter.support import unsupported_operations
 from verdog_runtime.interpreter.validation import validate_graph
 from verdog_runtime.interpreter.visibility import require_visible
+from verdog_runtime.layout import CONTROL_DIRECTORY
 
 
 def prepare_plan(definition: AnyWorkflow, project_root: Path) -> Plan:
@@ -82,10 +83,12 @@ def require_vacant(output_dir: Path) -> Path:
     """Return the resolved path of an output directory that is absent or empty.
 
     Raises:
-        ValueError: it is a file, a directory that holds something, or cannot be made where it is.
+        ValueError: it is a file, a directory that holds something, cannot be made where it is, or is where
+            verdog keeps files of its own.
     """
     try:
         output = output_dir.resolve()
+        _require_outside_control_directory(output)
         if os.path.lexists(output):
             _require_empty(output)
         else:
@@ -94,6 +97,13 @@ def require_vacant(output_dir: Path) -> Path:
         reason = getattr(error, "strerror", None) or error
         raise InvalidInput(f"the output directory {output_dir} cannot be used: {reason}") from error
     return output
+
+
+def _require_outside_control_directory(output: Path) -> None:
+    for index, part in enumerate(output.parts):
+        below = output.parts[index + 1 :]
+        if part == CONTROL_DIRECTORY and (below[:1] != ("runs",) or below == ("runs",)):
+            raise InvalidInput(f"the output directory {output} is where verdog keeps files of its own")
 
 
 def format_output_dir(output: Path, project: Path) -> str:
