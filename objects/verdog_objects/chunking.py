@@ -39,35 +39,56 @@ class Chunker:
         self._held_bytes = 0
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take the next bytes of the stream and return the chunks that are complete."""
-        if not data:
+        """Take the next bytes of the stream and return the chunks that are complete.
+
+        Cost: besides the chunks themselves, at most twice `MAX_BYTES` are copied: feed many bytes at once.
+        """
+        if self._held_bytes + len(data) < MAX_BYTES:
+            if data:
+                self._hold(data)
             return []
-        self._parts.append(data)
-        self._held_bytes += len(data)
-        if self._held_bytes < MAX_BYTES:
-            return []
-        return self._cut(reach=MAX_BYTES)
+        held_bytes = self._held_bytes
+        seam = b"".join((*self._parts, data[:MAX_BYTES]))
+        chunks: list[bytes] = []
+        end = self._cut(seam, MAX_BYTES, chunks)
+        rest = memoryview(seam)[end:]
+        if len(data) > MAX_BYTES:  # then what was held is in chunks by now
+            rest = memoryview(data)[end - held_bytes :]
+            rest = rest[self._cut(rest, MAX_BYTES, chunks) :]
+        self._drop()
+        if rest:
+            self._hold(bytes(rest))
+        return chunks
 
     def finish(self) -> list[bytes]:
         """Return the last chunks and be ready for another stream."""
-        return self._cut(reach=1)
-
-    def _cut(self, *, reach: int) -> list[bytes]:
-        """Cut while `reach` bytes follow. A cut depends on the `MAX_BYTES` after the last one alone."""
-        block = b"".join(self._parts)  # returns a single part itself, uncopied
         chunks: list[bytes] = []
+        self._cut(b"".join(self._parts), 1, chunks)
+        self._drop()
+        return chunks
+
+    def _hold(self, data: bytes) -> None:
+        self._parts.append(data)
+        self._held_bytes += len(data)
+
+    def _drop(self) -> None:
+        self._parts = []
+        self._held_bytes = 0
+
+    def _cut(self, block: bytes | memoryview, reach: int, chunks: list[bytes]) -> int:
+        """Cut while `reach` bytes follow, and return the end of the last cut.
+
+        A cut depends on the `MAX_BYTES` after the one before alone.
+        """
         start = 0
         if len(block) >= reach:
             for chunk in self._cutter.cut_buf(block):
                 end = start + chunk.length
-                chunks.append(block[start:end])
+                chunks.append(bytes(block[start:end]))
                 start = end
                 if start + reach > len(block):
                     break
-        rest = block[start:]
-        self._parts = [rest] if rest else []
-        self._held_bytes = len(rest)
-        return chunks
+        return start
 
 
 def encode_chunks(chunks: Sequence[tuple[Oid, int]]) -> bytes:
