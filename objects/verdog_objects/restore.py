@@ -1,7 +1,6 @@
 """A recorded tree put back into an existing directory: what is missing or differs, and nothing else."""
 
 import os
-import secrets
 import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,10 +12,11 @@ from verdog_objects.errors import InvalidInput
 from verdog_objects.nodes import Entry, EntryKind
 from verdog_objects.oid import Oid
 from verdog_objects.paths import escape_path
-from verdog_objects.staging import remove_tree
+from verdog_objects.staging import remove_left_behind, remove_tree
 from verdog_objects.store import ObjectReader
 from verdog_objects.verify import Difference, DifferenceKind
 
+_PLACE = "restore"
 _OPEN_ANY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
@@ -33,7 +33,8 @@ def restore_tree(
         root: the tree.
         output: the directory.
         differences: what `verify_tree` found in it. Paths that it does not name are not touched.
-        staging: an existing directory on the same file system, outside of what is recorded.
+        staging: an existing directory on the same file system, outside of what is recorded. Nobody else
+            restores into this output, so what is staged there was left by a process that was killed.
 
     Returns:
         The paths that were put right, in order.
@@ -43,12 +44,14 @@ def restore_tree(
         Corrupt: an object is missing or damaged; nothing was changed.
         Unavailable: the disk refused. A second try goes on from there.
 
-    Durability: all of it once the call returned; before, each path is as it was or as recorded.
+    Durability: all of it once the call returned; before, each path is as it was or as recorded, or absent when
+        a directory is about to take the place of a file or link.
     """
     wanted = _look_up(reader, root, differences)
     contents = [path for path, entry in wanted.items() if entry.kind is not EntryKind.DIRECTORY]
     replaced = {each.path for each in differences if each.what is not DifferenceKind.MODE}
-    place = staging / f"restore-{secrets.token_hex(6)}"
+    discard_staged(staging)
+    place = staging / _PLACE
     rewritten = [path for path in contents if path in replaced]
     try:
         if rewritten:
@@ -63,6 +66,15 @@ def restore_tree(
             remove_tree(place)
     durable.sync_tree(output)
     return tuple(wanted)
+
+
+def discard_staged(staging: Path) -> None:
+    """Remove what a restore that was killed had staged in a directory. Nobody else is restoring there."""
+    if staging.is_dir():
+        place = staging / _PLACE
+        remove_left_behind(place)
+        if place.is_dir() and not place.is_symlink():
+            remove_tree(place)
 
 
 def _look_up(reader: ObjectReader, root: Oid, differences: Iterable[Difference]) -> dict[bytes, Entry]:

@@ -10,12 +10,13 @@ from verdog_objects.errors import NotFound
 from verdog_objects.manifest import lookup, path_key
 from verdog_objects.oid import Oid
 from verdog_objects.paths import escape_path
+from verdog_objects.restore import discard_staged
 from verdog_objects.verify import Difference, list_untracked, verify_tree
 from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.repository import Repository
 from verdog_runtime.interpreter.bringing import put_back
 from verdog_runtime.interpreter.resume import locate_output, take_lease
-from verdog_runtime.layout import exclude_control_files
+from verdog_runtime.layout import CONTROL_DIRECTORY, exclude_control_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +93,7 @@ def restore_files(repository: Repository, source: Checkpoint, paths: Sequence[by
         if wanted:
             differences = [each for each in differences if _is_among(each.path, wanted)]
         if not differences:
+            discard_staged(output / CONTROL_DIRECTORY)
             return ()
         return put_back(repository.store, root, output, differences)
 

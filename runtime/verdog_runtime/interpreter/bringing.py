@@ -6,7 +6,7 @@ from pathlib import Path
 from verdog_objects.checkout import materialise
 from verdog_objects.locking import read_boot_id
 from verdog_objects.oid import Oid
-from verdog_objects.restore import restore_tree
+from verdog_objects.restore import discard_staged, restore_tree
 from verdog_objects.signatures import Signatures
 from verdog_objects.store import ObjectReader
 from verdog_objects.verify import Difference, format_difference, verify_tree
@@ -48,6 +48,7 @@ def bring_artifacts(
             f"recorded files in {output} are not as they were recorded:{listed}",
             paths=dict.fromkeys(difference.path for difference in differences),
         )
+    discard_staged(output / CONTROL_DIRECTORY)
     claim_output(output)
     return restored
 
