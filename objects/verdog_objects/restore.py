@@ -44,8 +44,8 @@ def restore_tree(
         Corrupt: an object is missing or damaged; nothing was changed.
         Unavailable: the disk refused. A second try goes on from there.
 
-    Durability: all of it once the call returned; before, each path is as it was or as recorded, or absent when
-        a directory is about to take the place of a file or link.
+    Durability: all of it once the call returned; before, each path is as it was or as recorded; absent if a
+        directory is about to take the place of a file or link.
     """
     wanted = _look_up(reader, root, differences)
     contents = [path for path, entry in wanted.items() if entry.kind is not EntryKind.DIRECTORY]
