@@ -1,5 +1,6 @@
 """Visits: the execution of one node body or port in a directory of its own."""
 
+import os
 import time
 from collections.abc import Callable
 
@@ -16,6 +17,7 @@ from verdog_runtime.declarations.state import AnyState, FeatureState
 from verdog_runtime.interpreter.announcer import Announcer
 from verdog_runtime.interpreter.commands import Answer, Failed, NodeVisited, PortVisited
 from verdog_runtime.interpreter.events import ExecutionStatus
+from verdog_runtime.interpreter.forkedchild import end_forked_child
 from verdog_runtime.interpreter.frame import Frame
 from verdog_runtime.interpreter.notes import add_note, format_traceback
 from verdog_runtime.interpreter.observer import Observer
@@ -41,6 +43,7 @@ class Visitor:
         self._directories = directories
         self._trace = trace
         self._observer = observer
+        self._pid = os.getpid()
 
     def visit_node(self, frame: Frame, edge: EdgeDefinition, node: Node) -> Answer:
         """Run the body that an edge selects, and check what it returned.
@@ -121,10 +124,14 @@ class Visitor:
         )
         self.events.node(frame, node.id, ExecutionStatus.RUNNING, before)
         if isinstance(node, FeatureNodeDefinition):
-            view = FeatureState[object].over(frame.state)
-            result = implementation(frame.value, view, context)
+            before = FeatureState[object].over(frame.state)
+        try:
+            result = implementation(frame.value, before, context)
+        finally:
+            if os.getpid() != self._pid:
+                end_forked_child()
+        if isinstance(node, FeatureNodeDefinition):
             return frame.value, check_feature_result(node, result, frame.state, frame.plan.features)
-        result = implementation(frame.value, before, context)
         return check_visit_result(node, result, frame.state)
 
     def _open(self, frame: Frame, node: NodeId) -> VisitDirectory:
