@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verdog_cli.context import Context, pass_context
-from verdog_cli.exits import FAILED, OK
+from verdog_cli.exits import FAILED, OK, Usage
 from verdog_cli.group import Command
 from verdog_cli.render import emit_document, escape, exact, plural
 from verdog_objects.errors import Corrupt
@@ -16,20 +16,27 @@ if TYPE_CHECKING:
 
 @click.command("fsck", cls=Command)
 @click.option("--read-data", is_flag=True, help="Read and hash the content of every file and value, too.")
+@click.option(
+    "--repair",
+    is_flag=True,
+    help="With --read-data: mark what is damaged, so that the same content is stored anew when it comes.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @pass_context
-def command(context: Context, read_data: bool, as_json: bool) -> int:
+def command(context: Context, read_data: bool, repair: bool, as_json: bool) -> int:
     """Check everything that is stored.
 
     Every row, commit, record and manifest is read and checked, and that every object they need is there. A
-    finding names what is damaged, and the run, visits and files it touches. Nothing is changed. The exit code
-    is 1 when there is a finding.
+    finding names what is damaged, and the run, visits and files it touches. Nothing is changed, and with
+    --repair nothing is deleted. The exit code is 1 when there is a finding.
     """
     from verdog_repo.fsck import Finding, check
 
+    if repair and not read_data:
+        raise Usage("--repair goes with --read-data: what was not read cannot be known to be damaged")
     runs = None
     try:
-        with context.repository() as repository:
+        with context.repository(read_only=not repair) as repository:  # reading marks what is damaged
             findings = check(repository, read_data=read_data)
             runs = len(repository.runs()) if not findings else None
     except Corrupt as error:  # the store cannot even be opened
@@ -43,6 +50,9 @@ def command(context: Context, read_data: bool, as_json: bool) -> int:
             click.echo(f"  {escape(path)}")
     checked = "" if runs is None else f"{plural(runs, 'run')}, "
     click.echo(f"{checked}{plural(len(findings), 'finding')}")
+    damaged = {each.oid for each in findings if each.oid is not None}
+    if repair and damaged:
+        click.echo(f"{plural(len(damaged), 'object')} to be stored anew when a run records the same content")
     return FAILED if findings else OK
 
 
