@@ -69,7 +69,7 @@ def terminal_width() -> int:
         return int(columns)
     try:
         return os.get_terminal_size(sys.stdout.fileno()).columns or 80
-    except (OSError, ValueError):
+    except (OSError, ValueError, AttributeError):  # no terminal, a closed stream, or none at all
         return 80
 
 

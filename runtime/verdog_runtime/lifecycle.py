@@ -20,7 +20,7 @@ from verdog_runtime.interpreter.begin import RunRequest, begin_run
 from verdog_runtime.interpreter.commands import Fail, Finish
 from verdog_runtime.interpreter.forking import ForkRequest, examine_fork, fork_run, make_fork
 from verdog_runtime.interpreter.notes import format_message
-from verdog_runtime.interpreter.observer import CheckpointNotice, Observer
+from verdog_runtime.interpreter.observer import CountingObserver, Observer
 from verdog_runtime.interpreter.openbooks import new_operation
 from verdog_runtime.interpreter.policies import CheckpointPolicy, SessionPolicy
 from verdog_runtime.interpreter.recorder import FAILURE_PORT
@@ -56,31 +56,6 @@ class RunOutcome:
     checkpoints: int
     not_restorable: int
     resumable: bool
-
-
-class _Counter:
-    """An observer that counts checkpoints and passes everything on."""
-
-    def __init__(self, observer: Observer) -> None:
-        self._observer = observer
-        self.begun = False
-        self.checkpoints = 0
-        self.not_restorable = 0
-
-    def visit_started(self, path: str) -> None:
-        self.begun = True
-        self._observer.visit_started(path)
-
-    def visit_finished(self, path: str, status: str, duration_s: float) -> None:
-        self._observer.visit_finished(path, status, duration_s)
-
-    def files_restored(self, paths: tuple[bytes, ...]) -> None:
-        self._observer.files_restored(paths)
-
-    def checkpoint_written(self, notice: CheckpointNotice) -> None:
-        self.checkpoints += 1
-        self.not_restorable += not notice.restorable
-        self._observer.checkpoint_written(notice)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,7 +295,7 @@ class _Execution:
 
     def __init__(self, project_root: Path, run: RunId, conduct: Conduct) -> None:
         self._run = run
-        self._counter = _Counter(conduct.observer)
+        self._counter = CountingObserver(conduct.observer)
         self.settings = Settings(
             project_root=Path(os.path.realpath(project_root)),
             cancellation=conduct.cancellation or CancellationToken(),

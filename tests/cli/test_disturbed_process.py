@@ -86,3 +86,26 @@ def test_a_resumption_that_is_stopped_before_it_began_says_nothing_of_the_life_b
         result = verdog("resume", "first")
     assert (result.code, result.out) == (130, "")
     assert "boom" not in result.err
+
+
+@pytest.mark.parametrize("told", ["visit_started", "visit_finished", "checkpoint_written"])
+def test_a_display_that_fails_does_not_fail_the_run(
+    verdog: Verdog, project: Path, caplog: pytest.LogCaptureFixture, told: str
+) -> None:
+    (project / "flow.py").write_text(countdown())
+    with patch(f"verdog_cli.progress.LineProgress.{told}", side_effect=ZeroDivisionError("display")):
+        result = verdog("run", "flow.py")
+    assert result.code == 0
+    assert "succeeded: 9 checkpoints" in result.out
+    assert [each.message for each in caplog.records] == [
+        "progress is not shown any more: ZeroDivisionError: display"
+    ]
+
+
+def test_a_step_without_standard_output_is_no_failure_on_a_terminal_of_unknown_width(
+    verdog: Verdog, project: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    (project / "flow.py").write_text(countdown("import sys; sys.stdout = None"))
+    assert verdog("run", "flow.py").code == 0
+    assert caplog.records == []

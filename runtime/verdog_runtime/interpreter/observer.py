@@ -1,7 +1,11 @@
 """Observers: who watches a run from outside, such as the command's live display."""
 
+import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
+
+_LOG = logging.getLogger("verdog.run")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,3 +57,45 @@ class SilentObserver:
 
     def files_restored(self, paths: tuple[bytes, ...]) -> None:
         """Do nothing."""
+
+
+class CountingObserver:
+    """Counts checkpoints, and passes everything on to another observer until that one raises.
+
+    Attributes:
+        begun: a visit was started.
+        checkpoints: how many were written.
+        not_restorable: how many of those cannot be restored.
+    """
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+        self.begun = False
+        self.checkpoints = 0
+        self.not_restorable = 0
+
+    def visit_started(self, path: str) -> None:
+        """A visit began."""
+        self.begun = True
+        self._tell(lambda observer: observer.visit_started(path))
+
+    def visit_finished(self, path: str, status: str, duration_s: float) -> None:
+        """A visit ended."""
+        self._tell(lambda observer: observer.visit_finished(path, status, duration_s))
+
+    def files_restored(self, paths: tuple[bytes, ...]) -> None:
+        """Files were put back."""
+        self._tell(lambda observer: observer.files_restored(paths))
+
+    def checkpoint_written(self, notice: CheckpointNotice) -> None:
+        """A checkpoint is durable."""
+        self.checkpoints += 1
+        self.not_restorable += not notice.restorable
+        self._tell(lambda observer: observer.checkpoint_written(notice))
+
+    def _tell(self, tell: Callable[[Observer], None]) -> None:
+        try:
+            tell(self._observer)
+        except Exception as error:
+            _LOG.warning("progress is not shown any more: %s: %s", type(error).__name__, error)
+            self._observer = SilentObserver()
