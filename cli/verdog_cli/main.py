@@ -3,6 +3,8 @@
 import os
 import sys
 
+from verdog_cli.collector import collect_rarely
+
 
 def main() -> int:
     """Run the command line of this process and return its exit code.
@@ -13,6 +15,7 @@ def main() -> int:
     arguments = sys.argv[1:]
     asked = os.environ.get("_VERDOG_COMPLETE")
     if asked is not None:
+        collect_rarely()
         from verdog_cli.completion import answer
 
         return answer(asked)
@@ -28,6 +31,7 @@ def main() -> int:
             sys.stderr.write(f"error: standard output: {error.strerror}\n")
             return 6
         return 0
+    collect_rarely()
     from verdog_cli.application import run_application
 
     return run_application(arguments)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from verdog_cli.collector import collect_as_usual
 from verdog_cli.context import Context
 from verdog_cli.exits import CANCELLED, FAILED, OK
 from verdog_cli.progress import show_progress
@@ -103,6 +104,7 @@ def conduct(output_dir: Path, *, quiet: bool) -> "Generator[Conduct]":
     from verdog_runtime.lifecycle import Conduct
 
     title = f"writing to {display_path(output_dir)}"
+    collect_as_usual()
     with show_progress(title, quiet=quiet) as progress, _process_put_back():
         yield Conduct(observer=progress, command=tuple(sys.argv[1:]))
 

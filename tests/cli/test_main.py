@@ -1,3 +1,4 @@
+import gc
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +38,16 @@ def test_help_loads_nothing_heavy() -> None:
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_workflow_is_collected_as_usual(project: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs/examples/countdown.py").read_text(encoding="utf-8")
+    (project / "flow.py").write_text(
+        f"{text}\n\nimport atexit, gc\natexit.register(lambda: print(gc.get_threshold()))\n"
+    )
+    result = run("run", "flow.py", "--", "--input.value", "1", cwd=project)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[-1] == str(gc.get_threshold())
 
 
 def test_reading_a_log_loads_nothing_that_writes(repository: Repository, project: Path) -> None:
