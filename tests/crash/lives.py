@@ -14,7 +14,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from verdog_repo.repository import Repository
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +50,8 @@ class Nursery:
         """Do something with a run, and kill the process that does it after a time if it still lives.
 
         Args:
-            command: `run`, `resume`, or `fork`, which makes a run of its own.
+            command: `run`, `resume`, `fork`, which makes a run of its own, `restore`, or `checkout`, whose
+                directory has the run's name and `-copy`.
             run: the run.
             number: of turns, for `run`; of the checkpoint, for `fork`.
             kill_after_s: None to let it live.
@@ -106,8 +110,26 @@ def _live(project: Path, command: str, run: str, number: int) -> str:
     with Repository.open(project) as repository:
         if command == "resume":
             return resume_recorded(repository, RunId(run), conduct).status
+        if command in ("restore", "checkout"):
+            return _write_files(repository, run, command)
         point = repository.checkpoint_at(RunId(run), number)
         return fork_recorded(repository, point, conduct, sessions="fresh").status
+
+
+def _write_files(repository: "Repository", run: str, command: str) -> str:
+    from verdog_objects.checkout import materialise
+    from verdog_repo.names import RunId
+    from verdog_runtime.outputs import restore_files
+
+    tip = repository.tip(RunId(run))
+    assert tip is not None
+    artifacts = repository.record(tip).artifacts
+    assert artifacts is not None
+    if command == "restore":
+        restore_files(repository, tip, [])
+    else:
+        materialise(repository.store, artifacts, repository.project / f"{run}-copy", preserve_special=True)
+    return "done"
 
 
 if __name__ == "__main__":

@@ -87,7 +87,8 @@ DAMAGES: dict[str, Damage] = {
     "followed by junk": lambda data: data + random.Random(1).randbytes(5_000),
     "zeroed": lambda data: bytes(len(data)),
 }
-FLIPS = {f"flipped at {place:.3f}": flip(place) for place in (random.Random(2).random() for _ in range(60))}
+PLACES = random.Random(2)
+FLIPS = {f"flipped at {place:.3f}": flip(place) for place in (PLACES.random() for _ in range(60))}
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,9 @@ def test_damage_of_any_file_is_found_and_named_or_changes_nothing(
                 file.write_bytes(changed)
             found = look(verdog, recorded)
             wrong = {what for what, answer in found.items() if answer != whole[what]}
-            assert {found[what][0] for what in wrong} <= {4}, "a command answered something else"
+            # A listing shows the copies of records that rows are; only fsck compares them with the records.
+            listed = {what for what in wrong if what in ("log", "runs")}
+            assert {found[what][0] for what in wrong - listed} <= {4}, "a command answered something else"
             checked = verdog("fsck", "--read-data", "--json")
             findings = json.loads(checked.out)["findings"]
             assert checked.code == (1 if findings else 0)

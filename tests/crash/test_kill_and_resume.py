@@ -261,8 +261,40 @@ def test_a_run_killed_five_times_ends_like_an_undisturbed_one(flow_project: Path
 
 
 @pytest.mark.slow
-def test_runs_killed_fifty_times_end_like_undisturbed_ones(flow_project: Path, nursery: Nursery) -> None:
-    kill_and_compare(flow_project, nursery, turns=60, kills=50)
+def test_runs_killed_many_times_end_like_undisturbed_ones(flow_project: Path, nursery: Nursery) -> None:
+    """Fifty times, or VERDOG_KILLS times."""
+    kill_and_compare(flow_project, nursery, turns=60, kills=int(os.environ.get("VERDOG_KILLS", "50")))
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(30, marks=pytest.mark.slow)])
+def test_a_killed_restore_or_checkout_leaves_nothing_but_whole_files_and_can_be_repeated(
+    flow_project: Path, nursery: Nursery, kills: int
+) -> None:
+    chance = random.Random(choose_seed())
+    assert nursery.live("run", "source", 12) == Life(killed=False, status="succeeded")
+    output, copy = flow_project / "source", flow_project / "source-copy"
+    files = {path: path.read_bytes() for path in output.glob("work/*/content.bin")}
+    control = {each.name for each in (output / ".verdog").iterdir()}
+    for _ in range(kills):
+        for path in files:
+            path.unlink()
+        nursery.live("restore", "source", 0, chance.uniform(0, 0.06))
+        nursery.live("checkout", "source", 0, chance.uniform(0, 0.06))
+        assert all(path.read_bytes() == content for path, content in files.items() if path.exists())
+        if not copy.exists():
+            assert nursery.live("checkout", "source", 0) == Life(killed=False, status="done")
+        assert nursery.live("restore", "source", 0) == Life(killed=False, status="done")
+        assert {path: path.read_bytes() for path in output.glob("work/*/content.bin")} == files
+        with Repository.open(flow_project, read_only=True) as repository:
+            assert check(repository) == []
+            tip = repository.tip(RunId("source"))
+            artifacts = repository.record(tip).artifacts if tip is not None else None
+            assert artifacts is not None
+            for directory in (output, copy):
+                assert verify_tree(repository.store, artifacts, directory) == []
+        assert not list(flow_project.glob(".verdog-partial-*"))
+        assert {each.name for each in (output / ".verdog").iterdir()} <= control
+        shutil.rmtree(copy)
 
 
 @pytest.mark.parametrize("forks", [3, pytest.param(30, marks=pytest.mark.slow)])
