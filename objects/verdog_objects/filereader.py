@@ -1,9 +1,11 @@
 """A file's content: read into a writer only if it held still, compared by chunks with what was recorded."""
 
+import contextlib
 import os
 import stat
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from typing import TypeVar
 
 from verdog_objects.chunking import INLINE_LIMIT, Chunker, encode_chunks
 from verdog_objects.directories import OPEN_FILE
@@ -13,6 +15,12 @@ from verdog_objects.signatures import is_settled
 from verdog_objects.store import ObjectWriter
 
 READ_BYTES = 1 << 20
+"""How much is read at a time: a block that is cut and hashed while it is in the processor's cache."""
+
+AHEAD_FROM_BYTES = 8 << 20
+"""A file of this size is read and cut in a thread of its own while another one hashes and stores."""
+
+T = TypeVar("T")
 _RETRY_PAUSES_S = (0.002, 0.01, 0.05, 0)
 _TICK_NS = 20_000_000
 MODE_BITS = 0o7777
@@ -126,12 +134,11 @@ def _store_large(writer: ObjectWriter, file: int, before: os.stat_result, read_n
     chunker = Chunker()
     chunks: list[tuple[Oid, int]] = []
     read_bytes = 0
-    while read_bytes <= size_bytes:
-        data = os.read(file, READ_BYTES)
-        if not data:
-            break
-        read_bytes += len(data)
-        chunks += [(writer.put(Kind.CHUNK, each), len(each)) for each in chunker.feed(data)]
+    blocks = _cut_blocks(file, size_bytes, chunker)
+    with contextlib.closing(_work_ahead(blocks) if size_bytes >= AHEAD_FROM_BYTES else blocks) as found:
+        for block_bytes, complete in found:
+            read_bytes += block_bytes
+            chunks += [(writer.put(Kind.CHUNK, each), len(each)) for each in complete]
     if read_bytes != size_bytes or not _held_still(before, os.fstat(file)):
         return None
     chunks += [(writer.put(Kind.CHUNK, each), len(each)) for each in chunker.finish()]
@@ -140,6 +147,32 @@ def _store_large(writer: ObjectWriter, file: int, before: os.stat_result, read_n
         if not holds_chunks(file, chunks):
             return None
     return writer.put(Kind.CHUNKS, encode_chunks(chunks))
+
+
+def _cut_blocks(file: int, size_bytes: int, chunker: Chunker) -> Generator[tuple[int, list[bytes]]]:
+    """Yield the length of each block of a file with the chunks that it completes; stop beyond the size."""
+    read_bytes = 0
+    while read_bytes <= size_bytes:
+        data = os.read(file, READ_BYTES)
+        if not data:
+            return
+        read_bytes += len(data)
+        yield len(data), chunker.feed(data)
+
+
+def _work_ahead(items: Generator[T]) -> Generator[T]:
+    """Yield what a generator does, while another thread already makes the next item.
+
+    Reading, cutting, hashing and writing all let other threads run. When this generator is closed, so is the
+    thread.
+    """
+    from concurrent.futures import ThreadPoolExecutor  # loads the logging module, which few commands need
+
+    with ThreadPoolExecutor(1) as pool:
+        ahead = pool.submit(next, items, None)
+        while (item := ahead.result()) is not None:
+            ahead = pool.submit(next, items, None)
+            yield item
 
 
 def _held_still(before: os.stat_result, after: os.stat_result) -> bool:

@@ -1,5 +1,7 @@
+import errno
 import os
 import stat
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,6 +55,56 @@ def test_a_larger_file_is_a_list_of_chunks_that_add_up(tmp_path: Path, writer: M
     chunks = decode_chunks(writer.get(Kind.CHUNKS, entry.oid), entry.size)
     assert b"".join(writer.get(Kind.CHUNK, oid) for oid, _ in chunks) == data
     assert len(chunks) > 1
+
+
+@pytest.fixture
+def ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even small large files are read ahead of being stored."""
+    monkeypatch.setattr(filereader, "AHEAD_FROM_BYTES", 1)
+    monkeypatch.setattr(filereader, "READ_BYTES", 100_000)
+
+
+def test_reading_ahead_finds_the_same_chunks(
+    tmp_path: Path, writer: MemoryWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "f", os.urandom(3_000_000))
+    behind = capture_all(writer, tmp_path).entries[b"f"]
+    monkeypatch.setattr(filereader, "AHEAD_FROM_BYTES", 1)
+    assert capture_all(writer, tmp_path).entries[b"f"] == behind
+
+
+@pytest.mark.usefixtures("ahead")
+def test_a_read_that_fails_ahead_is_a_problem_of_the_file(
+    tmp_path: Path, writer: MemoryWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "f", os.urandom(1_000_000))
+    original, left = os.read, [3]
+
+    def read(opened: int, count: int) -> bytes:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.EIO, "Input/output error")
+        return original(opened, count)
+
+    monkeypatch.setattr(os, "read", read)
+    captured = capture_all(writer, tmp_path)
+    assert [(each.path, each.code) for each in captured.problems] == [(b"f", ProblemCode.UNREADABLE)]
+
+
+@pytest.mark.usefixtures("ahead")
+def test_a_store_that_refuses_leaves_no_thread_behind(
+    tmp_path: Path, writer: MemoryWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "f", os.urandom(1_000_000))
+
+    def put(kind: Kind, payload: bytes) -> Oid:
+        raise Unavailable("the disk is full")
+
+    monkeypatch.setattr(writer, "put", put)
+    before = threading.active_count()
+    with pytest.raises(Unavailable):
+        capture_all(writer, tmp_path)
+    assert threading.active_count() == before
 
 
 def test_a_visit_brings_its_directory_and_those_above_and_nothing_beside(
