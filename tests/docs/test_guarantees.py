@@ -13,6 +13,9 @@ REQUIREMENTS = {f"S1-{number:03}" for number in range(1, 186)} | {
     f"S2-{number:03}" for number in range(1, 52)
 }
 
+CASES = {*range(1, 12), *range(13, 17), 18, 21, 23, 25, 28}
+"""Of the project's list of hard cases, those that need neither remotes nor agents nor calls."""
+
 LATER_FOR_WANT_OF = ("agents", "calls", "the reports", "an editor")
 
 
@@ -43,6 +46,11 @@ def test_every_promise_names_a_test() -> None:
     promises = re.split(r"\n(?=- \*\*)", PROMISED)[1:]
     assert len(promises) > 50
     assert not [each for each in promises if "\n  - `tests/" not in each]
+
+
+def test_every_hard_case_names_a_test() -> None:
+    cases = re.findall(r"\n- Case (\d+): .+\n  - `tests/", PROMISED)
+    assert {int(each) for each in cases} == CASES
 
 
 def test_every_requirement_is_promised_or_waits() -> None:
