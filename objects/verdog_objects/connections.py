@@ -133,6 +133,7 @@ class Connections:
     def __init__(self, path: Path, access: Access) -> None:
         self.path = path
         self.access = access
+        self._file: tuple[int, int] | None = None
         self._closed = False
         self._reset()
 
@@ -162,6 +163,7 @@ class Connections:
             raise InvalidInput(f"{self.path} was closed")
         connection = open_database(self.path, self.access)
         with self._lock:
+            self._file = self._file or _identify(self.path)
             for thread, other in self._opened:
                 if not thread.is_alive():
                     other.close()
@@ -181,6 +183,9 @@ class Connections:
     def transaction(self) -> Generator[Database]:
         """Run a block in one write transaction, which an exception rolls back.
 
+        Raises:
+            Corrupt: the file was removed or replaced: what is committed would be in no file that has a name.
+
         Durability: everything the block wrote, once the block was left without an exception.
         """
         if self.read_only:
@@ -189,6 +194,8 @@ class Connections:
         if not self._write_lock.acquire(timeout=BUSY_TIMEOUT_S):
             raise Busy(f"{self.path} is in use by another thread")
         try:
+            if _identify(self.path) != self._file:
+                raise Corrupt(f"{self.path} was removed or replaced while it was in use")
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -210,6 +217,14 @@ class Connections:
                 connection.close()
             self._opened = []
         self._local = threading.local()
+
+
+def _identify(path: Path) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def open_database(path: Path, access: Access) -> Database:

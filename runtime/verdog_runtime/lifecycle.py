@@ -324,15 +324,22 @@ class _Execution:
         self._error = outcome.error if isinstance(outcome, Fail) else None
 
     def report(self) -> RunOutcome:
-        """Return how the run ended, also if a full disk kept its record from saying so."""
-        with Repository.open(self.settings.project_root, read_only=True) as repository:
-            outcome = describe_run(
-                repository,
-                self._run,
-                checkpoints=self._counter.checkpoints,
-                not_restorable=self._counter.not_restorable,
-            )
-        error = self._error
+        """Return how the run ended, also if a full disk kept its record from saying so.
+
+        Raises:
+            VerdogError: the store cannot be read any more; what the run ended with, if that was its fault.
+        """
+        error, counter = self._error, self._counter
+        try:
+            with Repository.open(self.settings.project_root, read_only=True) as repository:
+                outcome = describe_run(
+                    repository,
+                    self._run,
+                    checkpoints=counter.checkpoints,
+                    not_restorable=counter.not_restorable,
+                )
+        except VerdogError as worse:
+            raise (error if isinstance(error, VerdogError) else worse) from None
         if error is None or outcome.status != RunStatus.RUNNING:
             return outcome
         if isinstance(error, _STOPS):

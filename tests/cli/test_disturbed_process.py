@@ -48,6 +48,18 @@ def test_an_error_that_is_no_exception_is_a_failed_run_and_no_fault_of_ours(
     assert verdog("resume", "first").code == 0
 
 
+def test_a_store_that_a_step_removes_fails_the_run_at_its_next_checkpoint(
+    verdog: Verdog, project: Path
+) -> None:
+    (project / "flow.py").write_text(
+        countdown("import shutil\nif state.taken == 1: shutil.rmtree('.verdog/store')")
+    )
+    result = verdog("run", "flow.py", "--output-dir", "out")
+    assert result.code == 4
+    assert "store.db was removed or replaced while it was in use" in result.err
+    assert not (project / "out/tick/000002").exists()
+
+
 def test_a_huge_message_is_told_in_few_lines(verdog: Verdog, project: Path) -> None:
     (project / "flow.py").write_text(countdown("raise ValueError('x' * 5_000_000)"))
     result = verdog("run", "flow.py")

@@ -159,6 +159,22 @@ def test_packs_without_a_database_are_corrupt_rather_than_a_new_store(
             opening(directory, TABLES)
 
 
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_store_that_was_removed_while_it_was_open_takes_no_more_changes(
+    store: SqliteStore, directory: Path, replaced: bool
+) -> None:
+    put(store, Kind.BLOB, SMALL)
+    directory.rename(directory.with_name("aside"))
+    if replaced:
+        shutil.copytree(directory.with_name("aside"), directory)
+    with pytest.raises(Corrupt, match="removed or replaced"):
+        put(store, Kind.BLOB, b"another")
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.with_name("aside").rename(directory)
+    put(store, Kind.BLOB, b"another")
+    assert store.check() == []
+
+
 @pytest.mark.parametrize("remains", ["locks", "sessions", f"{DATABASE}-wal"])
 def test_what_is_made_beside_a_database_is_corrupt_without_it(
     store: SqliteStore, directory: Path, remains: str
