@@ -195,16 +195,33 @@ def test_a_damaged_file_is_not_written_and_its_run_does_not_go_on(verdog: Verdog
 def test_what_a_repair_marked_is_healed_by_storing_the_same_content_again(
     verdog: Verdog, wounded: Path
 ) -> None:
+    for run in RUNS:
+        (wounded / run / "work/000001/large").write_bytes(b"edited")
     repaired = verdog("fsck", "--read-data", "--repair")
     assert repaired.code == 1
     assert "1 object to be stored anew" in repaired.out
     assert repaired.out.startswith(verdog("fsck", "--read-data").out), "nothing is silently gone"
+    assert (wounded / "first/work/000001/large").read_bytes() == b"edited"
     (wounded / "mended").touch()
     assert verdog("run", "flow.py", "--run-id", "fourth", "--output-dir", "fourth").code == 0
     assert verdog("fsck", "--read-data").code == 0
     shutil.rmtree(wounded / "first")
     assert verdog("resume", "first").code == 0
     assert verdog("checkout", "second", "copy").code == 0
+
+
+def test_a_repair_heals_from_a_directory_that_still_has_the_content(verdog: Verdog, wounded: Path) -> None:
+    for run in RUNS[:2]:
+        shutil.rmtree(wounded / run)
+    before = snapshot(wounded / "third")
+    repaired = verdog("fsck", "--read-data", "--repair", "--json")
+    document = json.loads(repaired.out)
+    assert repaired.code == 1
+    assert document["healed"] == [document["findings"][0]["oid"]]
+    assert snapshot(wounded / "third") == before
+    checked = verdog("fsck", "--read-data")
+    assert checked.code == 0, checked.out
+    assert verdog("checkout", "first", "copy").code == 0
 
 
 def test_a_run_that_met_the_damage_heals_it_when_it_records_the_same_content_again(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option(
     "--repair",
     is_flag=True,
-    help="With --read-data: mark what is damaged, so that the same content is stored anew when it comes.",
+    help="With --read-data: store what is damaged anew, from the runs' directories now or from later runs.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @pass_context
@@ -34,15 +34,20 @@ def command(context: Context, read_data: bool, repair: bool, as_json: bool) -> i
 
     if repair and not read_data:
         raise Usage("--repair goes with --read-data: what was not read cannot be known to be damaged")
-    runs = None
+    runs, healed = None, ()
     try:
         with context.repository(read_only=not repair) as repository:  # reading marks what is damaged
             findings = check(repository, read_data=read_data)
             runs = len(repository.runs()) if not findings else None
+            if repair and findings:
+                from verdog_runtime.healing import heal_from_outputs
+
+                healed = heal_from_outputs(repository, findings)
     except Corrupt as error:  # the store cannot even be opened
         findings = [Finding(kind="store", message=str(error))]
     if as_json:
-        emit_document("fsck", findings=[_as_json(each) for each in findings])
+        document = {"healed": [oid.hex() for oid in healed]} if repair else {}
+        emit_document("fsck", findings=[_as_json(each) for each in findings], **document)
         return FAILED if findings else OK
     for each in findings:
         click.echo(f"{each.kind}: {escape(each.message)}")
@@ -50,9 +55,11 @@ def command(context: Context, read_data: bool, repair: bool, as_json: bool) -> i
             click.echo(f"  {escape(path)}")
     checked = "" if runs is None else f"{plural(runs, 'run')}, "
     click.echo(f"{checked}{plural(len(findings), 'finding')}")
-    damaged = {each.oid for each in findings if each.oid is not None}
-    if repair and damaged:
-        click.echo(f"{plural(len(damaged), 'object')} to be stored anew when a run records the same content")
+    left = {each.oid for each in findings if each.oid is not None}.difference(healed)
+    if healed:
+        click.echo(f"{plural(len(healed), 'object')} stored anew from the directories of runs")
+    if repair and left:
+        click.echo(f"{plural(len(left), 'object')} to be stored anew when a run records the same content")
     return FAILED if findings else OK
 
 
