@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from verdog_objects.errors import NotFound
+from verdog_objects.errors import NotFound, VerdogError
 from verdog_objects.manifest import lookup, path_key
 from verdog_objects.oid import Oid
 from verdog_objects.paths import escape_path
 from verdog_objects.restore import discard_staged
 from verdog_objects.verify import Difference, list_untracked, verify_tree
+from verdog_repo.acknowledged import check_acknowledged
 from verdog_repo.checkpoint import Checkpoint
+from verdog_repo.fsck import Finding
 from verdog_repo.repository import Repository
+from verdog_runtime.interpreter.acknowledgements import read_acknowledged
 from verdog_runtime.interpreter.bringing import put_back
 from verdog_runtime.interpreter.resume import locate_output, take_lease
 from verdog_runtime.layout import CONTROL_DIRECTORY, exclude_control_files
+from verdog_runtime.storeerrors import RunStoreError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +80,7 @@ def restore_files(repository: Repository, source: Checkpoint, paths: Sequence[by
         RunActive: the run is being executed.
         NotFound: the checkpoint's files were not recorded, or it has no such path.
         InvalidInput: something that is not recorded is in the way.
+        Corrupt: the store lost a checkpoint of the run that it had acknowledged.
 
     Durability: all of it once the call returned.
     """
@@ -88,6 +93,7 @@ def restore_files(repository: Repository, source: Checkpoint, paths: Sequence[by
             )
     with take_lease(repository, source.run):
         output = locate_output(repository, repository.header(source.run))
+        check_acknowledged(repository.catalog, source.run, read_acknowledged(output))
         output.mkdir(parents=True, exist_ok=True)
         differences = verify_tree(repository.store, root, output)
         if wanted:
@@ -96,6 +102,29 @@ def restore_files(repository: Repository, source: Checkpoint, paths: Sequence[by
             discard_staged(output / CONTROL_DIRECTORY)
             return ()
         return put_back(repository.store, root, output, differences)
+
+
+def find_lost_checkpoints(repository: Repository) -> list[Finding]:
+    """Return the runs whose directory holds the acknowledgement of a checkpoint that the store does not have.
+
+    Such a store was put back to an older state, or a part of it was. Damage to the list of runs is left to
+    `fsck.check`.
+
+    Cost: reads the end of one file of each run whose directory is there.
+    """
+    findings: list[Finding] = []
+    try:
+        listings = repository.runs()
+    except VerdogError:
+        return findings
+    for listing in listings:
+        run = listing.header.run
+        try:
+            output = locate_output(repository, listing.header)
+            check_acknowledged(repository.catalog, run, read_acknowledged(output))
+        except (VerdogError, RunStoreError) as error:
+            findings.append(Finding(kind="ref", run=run, message=str(error)))
+    return findings
 
 
 def _is_among(path: bytes, wanted: Sequence[bytes]) -> bool:

@@ -31,13 +31,14 @@ def command(context: Context, read_data: bool, repair: bool, as_json: bool) -> i
     --repair nothing is deleted. The exit code is 1 when there is a finding.
     """
     from verdog_repo.fsck import Finding, check
+    from verdog_runtime.outputs import find_lost_checkpoints
 
     if repair and not read_data:
         raise Usage("--repair goes with --read-data: what was not read cannot be known to be damaged")
     runs, healed = None, ()
     try:
         with context.repository(read_only=not repair) as repository:  # reading marks what is damaged
-            findings = check(repository, read_data=read_data)
+            findings = [*check(repository, read_data=read_data), *find_lost_checkpoints(repository)]
             runs = len(repository.runs()) if not findings else None
             if repair and findings:
                 from verdog_runtime.healing import heal_from_outputs
