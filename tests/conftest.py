@@ -13,7 +13,7 @@ from tests.commandline import Result, Verdog
 _NEEDS_ROOT = "needs root, a tmpfs mount or device nodes: .ci/run runs it"
 _SLOW = "takes more than a few seconds: .ci/run runs it"
 
-settings.register_profile("quick", max_examples=50, deadline=None)
+settings.register_profile("quick", max_examples=20, deadline=None)
 settings.register_profile(
     "ci", max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )

@@ -3,12 +3,15 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from tests.bench.bench import Bench
 from tests.bench.pairs import Samples, measure
 from tests.repo.samples import Script
+from verdog_repo.names import RunId
 from verdog_repo.repository import Repository
+from verdog_repo.runs import RunStatus
 from verdog_runtime.runs import RunStore
 
 LOG_TARGET_S, RUNS_TARGET_S, OPEN_TARGET = 0.150, 0.250, 1.3
@@ -71,7 +74,9 @@ def measure_runs(bench: Bench) -> None:
         script.run(run)
         script.commit(run)
         script.release(run)
-        (project / script.repository.header(run).output_dir).mkdir(parents=True)  # type: ignore[arg-type]
+        header = replace(script.repository.header(RunId(run)), status=RunStatus.SUCCEEDED)
+        script.repository.update_header(RunId(run), None, header)
+        (project / header.output_dir).mkdir(parents=True)
     script.close()
     verdog(project, "runs")
     ours, base = measure(lambda number: verdog(project, "runs"), empty, rounds=bench.sizes.shots)

@@ -83,6 +83,7 @@ def read_report(project: Path, run: str) -> bytes:
     return (output / "report/000001/report.txt").read_bytes()
 
 
+@pytest.mark.slow
 def test_every_printed_command_works_and_nothing_is_pickled(tmp_path: Path) -> None:
     sources = make_sources(tmp_path / "sources")
     place = tmp_path / "place"

@@ -72,6 +72,7 @@ def report_waits(waits: dict[str, list[float]]) -> float:
     return max(max(seconds) for run, seconds in waits.items() if run != "bulk")
 
 
+@pytest.mark.slow
 def test_four_committers_and_a_large_file_lose_nothing(tmp_path: Path) -> None:
     bulk = tmp_path / "bulk.bin"
     write_incompressible(bulk, 64)

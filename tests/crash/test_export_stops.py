@@ -95,6 +95,7 @@ def test_an_export_is_completed_wherever_the_one_before_stopped(
     stop_everywhere(script, tmp_path, recording, [before, after], files=files)
 
 
+@pytest.mark.slow
 def test_a_first_export_is_completed_wherever_it_stopped(
     script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -159,8 +159,8 @@ def image(tmp_path: Path) -> Iterator[Path]:
     [
         (commit_small, False),
         (commit_to_new_pack, False),
-        (commit_to_old_pack, True),
-        (commit_and_fold, True),
+        pytest.param(commit_to_old_pack, True, marks=pytest.mark.slow),
+        pytest.param(commit_and_fold, True, marks=pytest.mark.slow),
         (fork, True),
     ],
 )
