@@ -1,13 +1,13 @@
 """Listing runs: each with its latest checkpoint, and whether it is active and its directory present."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from verdog_repo.catalog import Catalog
 from verdog_repo.checkpoint import BRANCHABLE, FORK_FRESH, RESTORABLE
-from verdog_repo.lease import is_leased
-from verdog_repo.names import CommitId
+from verdog_repo.names import CommitId, RunId
 from verdog_repo.refs import RUN_PREFIX, iter_refs
 from verdog_repo.runs import RunHeader, RunStatus
 
@@ -61,6 +61,12 @@ def iter_runs(catalog: Catalog, project: Path, locks: Path | None) -> Iterator[R
                 restorable=bool(flags & RESTORABLE),
                 branchable=bool(flags & BRANCHABLE),
                 fork_fresh=bool(flags & FORK_FRESH),
-                active=header.status is RunStatus.RUNNING and is_leased(locks, row.run),
-                present=(project / header.output_dir).is_dir(),
+                active=header.status is RunStatus.RUNNING and _is_leased(locks, row.run),
+                present=os.path.isdir(os.path.join(project, header.output_dir)),  # noqa: PTH112, PTH118
             )
+
+
+def _is_leased(locks: Path | None, run: RunId) -> bool:
+    from verdog_repo.lease import is_leased  # few runs are running, and most lists hold none
+
+    return is_leased(locks, run)

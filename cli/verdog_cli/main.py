@@ -3,8 +3,6 @@
 import os
 import sys
 
-from verdog_cli.collector import collect_rarely
-
 
 def main() -> int:
     """Run the command line of this process and return its exit code.
@@ -15,6 +13,8 @@ def main() -> int:
     arguments = sys.argv[1:]
     asked = os.environ.get("_VERDOG_COMPLETE")
     if asked is not None:
+        from verdog_cli.collector import collect_rarely
+
         collect_rarely()
         from verdog_cli.completion import answer
 
@@ -31,6 +31,8 @@ def main() -> int:
             sys.stderr.write(f"error: standard output: {error.strerror}\n")
             return 6
         return 0
+    from verdog_cli.collector import collect_rarely
+
     collect_rarely()
     from verdog_cli.application import run_application
 
