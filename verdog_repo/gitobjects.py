@@ -9,7 +9,8 @@ from verdog_repo.commitbytes import IDENTITY_MAIL, IDENTITY_NAME, RECORD_NAME
 from verdog_repo.names import CommitId
 
 _COMMIT: Final = 1
-"""The number that libgit2 gives commits."""
+_TREE: Final = 2
+"""The numbers that libgit2 gives commits and trees."""
 _FILE_MODE: Final = 0o100644
 
 
@@ -68,8 +69,9 @@ def write_commit(
     if parent is not None:
         scratch.objects[parent[0]] = (_COMMIT, parent[1])
         parents.append(pygit2.Oid(raw=parent[0]))
-    tree = repository.TreeBuilder()
-    tree.insert(RECORD_NAME, repository.create_blob(record_payload), _FILE_MODE)
+    blob = repository.create_blob(record_payload)
+    # Not by a `TreeBuilder`: it would read the user's git configuration, for each commit.
+    tree = database.write(_TREE, b"%o %b\0%b" % (_FILE_MODE, RECORD_NAME.encode(), blob.raw))
     who = pygit2.Signature(IDENTITY_NAME, IDENTITY_MAIL, committed_s, 0, "utf-8")
-    made = repository.create_commit(None, who, who, message, tree.write(), parents)
+    made = repository.create_commit(None, who, who, message, tree, parents)
     return CommitId(made.raw), scratch.objects[made.raw][1]

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 import zlib
 from pathlib import Path
 
@@ -135,3 +136,16 @@ def test_the_subject_says_what_happened_on_one_line(
     completed: Boundary | None, following: Boundary | None, subject: str
 ) -> None:
     assert format_subject(record(CheckpointKind.ENTRY, completed, following)) == subject
+
+
+def test_a_commit_does_not_read_the_users_git_configuration(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".gitconfig")  # who opens it waits for ever
+    program = "from verdog_repo.gitobjects import write_commit; write_commit(b'{}', 'message', None, 1)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "HOME": str(tmp_path)},
+        timeout=60,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
