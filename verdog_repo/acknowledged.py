@@ -9,6 +9,8 @@ from verdog_repo.catalog import Catalog
 from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.names import CommitId, RunId, format_commit_id, parse_commit_id
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acknowledged:
@@ -28,7 +30,7 @@ def format_line(checkpoint: Checkpoint) -> bytes:
         "run": checkpoint.run,
         "sequence": checkpoint.sequence,
     }
-    return json.dumps(value, separators=(",", ":"), sort_keys=True).encode() + b"\n"
+    return _ENCODER.encode(value).encode() + b"\n"
 
 
 def parse_last_line(data: bytes) -> Acknowledged | None:
