@@ -1,5 +1,6 @@
 """Decoded nodes kept between changes, so that a loop of commits reads and decodes each node once."""
 
+from collections import OrderedDict
 from threading import Lock
 
 from verdog_objects.nodes import Node, decode_node
@@ -17,7 +18,7 @@ class NodeCache:
     def __init__(self, capacity_bytes: int = 8 * 1024 * 1024) -> None:
         self._capacity_bytes = capacity_bytes
         self._held_bytes = 0
-        self._nodes: dict[Oid, Node] = {}
+        self._nodes: OrderedDict[Oid, Node] = OrderedDict()  # a dict takes long to find its oldest key
         self._lock = Lock()
 
     def find(self, oid: Oid) -> Node | None:
@@ -32,8 +33,7 @@ class NodeCache:
             self._nodes[oid] = node
             self._held_bytes += node.size_bytes
             while self._held_bytes > self._capacity_bytes:
-                oldest = next(iter(self._nodes))
-                self._held_bytes -= self._nodes.pop(oldest).size_bytes
+                self._held_bytes -= self._nodes.popitem(last=False)[1].size_bytes
 
     def reader(self, objects: ObjectReader) -> "CachedReader":
         """Return a reader of the same objects that decodes nodes through this cache."""
