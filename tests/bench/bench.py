@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tests.bench.loops import Loop, record_loop
+from tests.bench.loops import Loop, WaitingRun, record_loop
 from tests.bench.table import Row
 
 
@@ -69,17 +69,33 @@ class Bench:
         """Add a row to the table."""
         self.rows.append(Row(load=self.load, **cells))  # type: ignore[arg-type]
 
+    @property
+    def window(self) -> int:
+        """How many commits at the end of the long loop are compared with others."""
+        return min(100, self.sizes.visits // 8)
+
     @cached_property
     def long_loop(self) -> Loop:
-        """A recorded loop of many visits, paired with appends in its first and last hundred commits."""
-        visits = self.sizes.visits
-        window = min(100, visits // 4)
-        paired = range(window), range(visits - 2 * window, visits * 2)
-        return record_loop(
-            self.directory("long"), visits, lambda number: any(number in each for each in paired)
-        )
+        """A recorded loop of many visits.
+
+        Its last commits alternate with those of other runs: first with one that is just beginning, then with
+        one that has done five times as many commits as are compared.
+        """
+        window = self.window
+        young = WaitingRun(self.directory("young"), 2 * window, 0)
+        grown = WaitingRun(self.directory("grown"), 8 * window, 5 * window)
+        bases = iter([young.commit] * window + [grown.commit] * window)
+
+        def base() -> float:
+            return next(bases)()
+
+        try:
+            return record_loop(self.directory("long"), self.sizes.visits, base, 2 * window)
+        finally:
+            young.end()
+            grown.end()
 
     @cached_property
     def short_loop(self) -> Loop:
         """The same loop with a hundred visits."""
-        return record_loop(self.directory("short"), 100, lambda number: False)
+        return record_loop(self.directory("short"), 100)

@@ -2,13 +2,14 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from threading import Event, Semaphore, Thread
 from unittest.mock import patch
 
-from tests.bench.pairs import Appender
 from verdog_objects.compression import compress
 from verdog_runtime.authoring import Context, FeatureState, Success, Workflow
 from verdog_runtime.interpreter import CheckpointPolicy, Dispatcher
@@ -48,7 +49,7 @@ def write_sample(directory: Path) -> None:
 
 @start.on(flow.enter)
 def begin(value: Turns, state: FeatureState, context: Context) -> FeatureState:
-    return state.replace(left, value.turns)
+    return state.replace(left, value.turns - 1)
 
 
 def work(value: Turns, state: Notes, context: Context) -> Success[Turns, Notes]:
@@ -80,8 +81,7 @@ class Loop:
 
     Attributes:
         commits: how long each commit took after a visit that left file and state, in seconds.
-        appends: how long the paired appends took.
-        paired: the times of `commits` that an append went before.
+        base: how long the paired operation took before each of the last commits.
         seconds: how long all of it took.
         store_bytes: the size of the project's store afterwards, closed.
     """
@@ -89,44 +89,112 @@ class Loop:
     project: Path
     output: Path
     commits: list[float] = field(default_factory=list)
-    appends: list[float] = field(default_factory=list)
-    paired: list[float] = field(default_factory=list)
+    base: list[float] = field(default_factory=list)
     seconds: float = 0.0
     store_bytes: int = 0
 
+    @property
+    def paired(self) -> list[float]:
+        """The commits that the paired operation went before."""
+        return self.commits[len(self.commits) - len(self.base) :]
 
-def record_loop(project: Path, visits: int, is_paired: Callable[[int], bool]) -> Loop:
+
+Operation = Callable[[], float]
+"""Something that returns how long it took, in seconds."""
+
+
+def record_loop(project: Path, visits: int, base: Operation | None = None, last: int = 0) -> Loop:
     """Execute the loop with a checkpoint for every visit.
 
     Args:
         project: an empty directory.
-        visits: how many, about.
-        is_paired: whether an append goes before the commit of this number.
+        visits: how many.
+        base: done before each of the last commits.
+        last: how many these are, at most.
     """
     loop = Loop(project=project, output=project / "out")
-    appender = Appender(project / "appended")
-    commit = Recorder.record
+    commits = visits // (WORKERS + 1) * WORKERS
 
     def timed(recorder: Recorder, command: Record, machine: Machine) -> None:
-        completed = command.completed
-        if not completed.node.startswith("work"):
-            return commit(recorder, command, machine)
-        paired = is_paired(len(loop.commits))
-        if paired:
-            appender.append()
+        if not command.completed.node.startswith("work"):
+            return COMMIT(recorder, command, machine)
+        if base is not None and len(loop.commits) >= commits - last:
+            loop.base.append(base())
         begun = time.perf_counter()
-        commit(recorder, command, machine)
+        COMMIT(recorder, command, machine)
         loop.commits.append(time.perf_counter() - begun)
-        if paired:
-            loop.paired.append(loop.commits[-1])
         return None
 
-    with patch.object(Recorder, "record", timed):
+    with watch(project, timed):
         loop.seconds = execute(project, loop.output, visits, CheckpointPolicy.AUTO)
-    appender.close()
-    loop.appends = appender.taken
     loop.store_bytes = measure_directory(project / ".verdog" / "store")
     return loop
+
+
+Recording = Callable[[Recorder, Record, Machine], None]
+
+COMMIT: Recording = Recorder.record
+
+_watchers: dict[Path, Recording] = {}
+
+
+def _record(recorder: Recorder, command: Record, machine: Machine) -> None:
+    _watchers[recorder.repository.project](recorder, command, machine)
+
+
+@contextmanager
+def watch(project: Path, recording: Recording) -> Generator[None]:
+    """Record the checkpoints of a project's runs through another function."""
+    _watchers[project] = recording
+    try:
+        with patch.object(Recorder, "record", _record):
+            yield
+    finally:
+        del _watchers[project]
+
+
+class WaitingRun:
+    """A loop in another thread that goes on for one commit when it is asked to.
+
+    Before the first time it does its first commits by itself: `skipped` of them.
+    """
+
+    def __init__(self, project: Path, visits: int, skipped: int) -> None:
+        self._skipped = skipped
+        self._asked, self._done, self._over = Semaphore(0), Semaphore(0), Event()
+        self._taken = 0.0
+        self._thread = Thread(target=self._execute, args=(project, visits), daemon=True)
+        self._thread.start()
+
+    def commit(self) -> float:
+        """Go on for one commit, wait again, and return how long the commit took."""
+        self._asked.release()
+        if not self._done.acquire(timeout=60):
+            raise RuntimeError("the waiting run stopped")
+        return self._taken
+
+    def end(self) -> None:
+        """Let it go on by itself to its end."""
+        self._over.set()
+        self._asked.release()
+        self._thread.join()
+
+    def _execute(self, project: Path, visits: int) -> None:
+        _watchers[project] = self._timed
+        self._asked.acquire()
+        execute(project, project / "out", visits, CheckpointPolicy.AUTO)
+        del _watchers[project]
+
+    def _timed(self, recorder: Recorder, command: Record, machine: Machine) -> None:
+        begun = time.perf_counter()
+        COMMIT(recorder, command, machine)
+        if not command.completed.node.startswith("work") or self._over.is_set():
+            return
+        self._skipped -= 1
+        if self._skipped < 0:
+            self._taken = time.perf_counter() - begun
+            self._done.release()
+            self._asked.acquire()
 
 
 def execute(project: Path, output: Path, visits: int, policy: CheckpointPolicy) -> float:
