@@ -1,7 +1,6 @@
 """What the rows share: sizes, a scratch directory, and runs that several rows look at."""
 
 import os
-import shutil
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -41,7 +40,11 @@ QUICK = Sizes(
 
 
 class Bench:
-    """One measurement of the whole table or a part of it."""
+    """One measurement of the whole table or a part of it.
+
+    Trees are removed at the end only: ext4 looks at each inode that was freed in the last minutes, for every
+    file that is made.
+    """
 
     def __init__(self, sizes: Sizes, scratch: Path) -> None:
         self.sizes = sizes
@@ -56,10 +59,6 @@ class Bench:
         path = self.scratch / f"{name}-{self.made}"
         path.mkdir()
         return path
-
-    def remove(self, path: Path) -> None:
-        """Remove a directory of the scratch directory again."""
-        shutil.rmtree(path)
 
     def begin(self) -> None:
         """Note how busy the machine is."""

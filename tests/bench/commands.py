@@ -82,7 +82,6 @@ def measure_runs(bench: Bench) -> None:
     ours, base = measure(lambda number: verdog(project, "runs"), empty, rounds=bench.sizes.shots)
     what = f"verdog runs, new process, {bench.sizes.runs:,} runs"
     _add(bench, "runs", what, ours, base, limit_s=RUNS_TARGET_S)
-    bench.remove(project)
 
 
 def measure_open(bench: Bench) -> None:

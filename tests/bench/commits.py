@@ -41,7 +41,6 @@ def measure_commit(bench: Bench) -> None:
         ok=ours.p99 <= P99_TARGET * ours.median,
         note=f"p99 of the append: {base.p99 * 1e3:.2f} ms, {base.p99 / base.median:.1f}x its median",
     )
-    bench.remove(project)
 
 
 def measure_growth(bench: Bench) -> None:
@@ -115,7 +114,6 @@ def measure_off(bench: Bench) -> None:
         base=base.median / transitions,
         base_name="mkdir, write",
     )
-    bench.remove(project)
 
 
 def _first(loop: Loop, window: int) -> str:

@@ -88,4 +88,3 @@ def measure_diff(bench: Bench) -> None:
         ok=taken[0].median <= TARGET_S,
         note="Git's time is that of a process; ours is that of the calls that the command makes",
     )
-    bench.remove(project)

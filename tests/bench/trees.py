@@ -103,7 +103,6 @@ def measure_capture(bench: Bench) -> None:
     _add(bench, "capture", what, taken[0], (taken[1], "git add && git commit"), 0.33)
     if rivals.restic is not None:
         _add(bench, "capture", what, taken[0], (taken[2], "restic backup"), 1.0, _restic_note(taken[3]))
-    bench.remove(directory)
 
 
 def measure_checkout(bench: Bench) -> None:
@@ -141,7 +140,6 @@ def measure_checkout(bench: Bench) -> None:
     if rivals.restic is not None:
         _add(bench, "checkout", what, taken[0], (taken[3], "restic restore"), 1.0, _restic_note(taken[4]))
     store.close()
-    bench.remove(directory)
 
 
 def measure_big(bench: Bench) -> None:
@@ -170,7 +168,6 @@ def measure_big(bench: Bench) -> None:
     what = f"{bench.sizes.big_bytes >> 20:,} MiB incompressible file captured"
     mine, base = (Samples(taken=tuple(each)) for each in rounds)
     _add(bench, "big", what, mine, (base, "cp, sync"), 2.0)
-    bench.remove(directory)
 
 
 def _restic_note(listed: Samples) -> str:
