@@ -159,6 +159,8 @@ class Ordeal:
             killed += life.killed
             self._check_store(run)
             self._check_side_log(before)
+            if life.killed and self._has_succeeded(run):
+                return True, killed  # it was killed after its last commit, so there is nothing left to resume
             if life.killed:
                 command = "resume" if self._exists(run) else "run"
             elif life.status.startswith("NothingToResume"):
@@ -177,6 +179,12 @@ class Ordeal:
                 return repository.has_run(run)
         except NotFound:
             return False
+
+    def _has_succeeded(self, run: str) -> bool:
+        if not self._exists(run):
+            return False
+        with Repository.open(self._project, read_only=True) as repository:
+            return repository.header(RunId(run)).status == "succeeded"
 
     def _side_log(self) -> list[int]:
         return [int(line) for line in self._log.read_text().split()] if self._log.exists() else []
