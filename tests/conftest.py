@@ -1,6 +1,7 @@
 """What every test shares: hypothesis profiles, marks, and a project directory of its own."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--thorough", action="store_true", help="also run the tests marked root (fails unless root) and slow"
     )
+
+
+def pytest_configure() -> None:
+    """Let the children of tests be interrupted: a shell starts what runs in its background with SIGINT ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
