@@ -14,6 +14,7 @@ from typing import Final
 from verdog_objects.disks import Disk, inspect_disk, measure_sync
 from verdog_objects.errors import Unavailable, VerdogError
 from verdog_objects.locking import Owner, is_locked, read_owner
+from verdog_repo.filenames import locate_directory
 from verdog_repo.names import RunId
 from verdog_repo.repository import CONTROL_DIRECTORY, Repository
 from verdog_repo.runs import RunStatus
@@ -155,7 +156,7 @@ def _read_runs(repository: Repository, files: StoreFacts, places: _Places) -> St
     from verdog_objects.schema import FORMAT
 
     listed = repository.runs()
-    outputs = [repository.project / each.header.output_dir for each in listed]
+    outputs = [locate_directory(repository.project, each.header.output_dir) for each in listed]
     places.outputs = [path.parent for path in outputs]
     running = [each for each in listed if each.header.status is RunStatus.RUNNING]
     return replace(

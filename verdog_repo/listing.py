@@ -7,6 +7,7 @@ from pathlib import Path
 
 from verdog_repo.catalog import Catalog
 from verdog_repo.checkpoint import BRANCHABLE, FORK_FRESH, RESTORABLE
+from verdog_repo.filenames import parse_filename
 from verdog_repo.names import CommitId, RunId
 from verdog_repo.refs import RUN_PREFIX, iter_refs
 from verdog_repo.runs import RunHeader, RunStatus
@@ -62,7 +63,7 @@ def iter_runs(catalog: Catalog, project: Path, locks: Path | None) -> Iterator[R
                 branchable=bool(flags & BRANCHABLE),
                 fork_fresh=bool(flags & FORK_FRESH),
                 active=header.status is RunStatus.RUNNING and _is_leased(locks, row.run),
-                present=os.path.isdir(os.path.join(project, header.output_dir)),  # noqa: PTH112, PTH118
+                present=os.path.isdir(os.path.join(project, parse_filename(header.output_dir))),  # noqa: PTH112, PTH118
             )
 
 

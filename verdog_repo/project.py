@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from verdog_repo.filenames import format_filename
+
 _STORE = (".verdog/store", ".verdog/config.toml")
 _MARKERS = ("project.json", "pyproject.toml", ".git")
 
@@ -28,7 +30,7 @@ def find_project(start: Path) -> Path:
 
 
 def relate_to_project(file: Path | str) -> tuple[Path, str]:
-    """Return the project of a file, and the file's POSIX path relative to it."""
+    """Return the project of a file, and the file's POSIX path relative to it, as the store keeps it."""
     resolved = Path(file).resolve()
     project = find_project(resolved.parent)
-    return project, resolved.relative_to(project).as_posix()
+    return project, format_filename(resolved.relative_to(project).as_posix())

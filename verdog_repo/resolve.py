@@ -7,6 +7,7 @@ from typing import Final
 from verdog_objects.errors import Ambiguous, InvalidInput, NotFound
 from verdog_repo.catalog import Catalog
 from verdog_repo.checkpoint import Checkpoint
+from verdog_repo.filenames import format_filename, locate_directory, parse_filename
 from verdog_repo.history import find_ancestor
 from verdog_repo.names import (
     COMMIT_BYTES,
@@ -87,10 +88,12 @@ class Resolver:
             NotFound: nothing has the name.
             Ambiguous: more than one thing has it; the error lists them.
         """
+        text = format_filename(text)
         return self._find_whole(text) or self._evaluate(parse_revision(text))
 
     def resolve_range(self, text: str) -> Revision | RevisionRange:
         """Return the checkpoint or the two checkpoints that a text means. Raises as `resolve` does."""
+        text = format_filename(text)
         whole = self._find_whole(text)
         if whole is not None:
             return whole
@@ -108,6 +111,7 @@ class Resolver:
             NotFound: nothing has the name, or it names a checkpoint.
             Ambiguous: more than one thing has it; the error lists them.
         """
+        text = format_filename(text)
         try:
             found = self._find(text)
         except NotFound:
@@ -211,6 +215,8 @@ class Resolver:
     def _exact(self, name: str) -> list[RunId | Checkpoint]:
         catalog = self.catalog
         found: list[RunId | Checkpoint] = []
+        if not name.isascii():
+            return found
         run = catalog.runs.find(name)
         if run is not None:
             found.append(run.run)
@@ -233,17 +239,18 @@ class Resolver:
         return [row.run for row in rows if row.output_dir.rpartition("/")[2] == name]
 
     def _in_directory(self, path: str) -> list[RunId]:
-        wanted = (self.here / Path(path).expanduser()).resolve()
+        wanted = (self.here / Path(parse_filename(path)).expanduser()).resolve()
+        name = format_filename(wanted.name)
         found: list[RunId] = []
         for page in self.catalog.runs.pages():
             for row in page:
-                same_name = row.output_dir.rpartition("/")[2] == wanted.name
-                if same_name and (self.project / row.output_dir).resolve() == wanted:
+                same_name = row.output_dir.rpartition("/")[2] == name
+                if same_name and locate_directory(self.project, row.output_dir).resolve() == wanted:
                     found.append(row.run)
         return found
 
     def _beginning_with(self, name: str) -> list[RunId | Checkpoint]:
-        if len(name) < PREFIX_DIGITS:
+        if len(name) < PREFIX_DIGITS or not name.isascii():
             return []
         found: list[RunId | Checkpoint] = [*self.catalog.runs.beginning_with(name, _CANDIDATES)]
         if len(name) <= 2 * COMMIT_BYTES and is_hexadecimal(name):

@@ -1,6 +1,5 @@
 """Two checkpoints compared, down to the fields of their values. Nothing of a workflow is imported or run."""
 
-import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -55,4 +54,7 @@ def _is_same(before: bytes, after: bytes, moved: Mapping[bytes, bytes]) -> bool:
 
 
 def _as_texts(moved: Mapping[bytes, bytes]) -> dict[str, str]:
-    return {os.fsdecode(right): os.fsdecode(left) for right, left in moved.items()}
+    return {
+        right.decode("utf-8", "surrogateescape"): left.decode("utf-8", "surrogateescape")
+        for right, left in moved.items()
+    }

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 
 from verdog_objects.errors import InvalidInput, NotFound
+from verdog_repo.filenames import format_filename
 from verdog_runtime.authoring.location import AuthoringError
 from verdog_runtime.authoring.naming import format_file_package
 
@@ -40,7 +41,7 @@ def import_file(file: Path, project: Path) -> ModuleType:
         InvalidInput: it cannot be read, or executing it fails; the error names the line, and its cause is the
             author's own exception.
     """
-    relative = file.relative_to(project).as_posix()
+    relative = format_filename(file.relative_to(project).as_posix())
     if not is_file(file):
         raise NotFound(f"there is no file {relative} in {project}")
     try:

@@ -11,6 +11,7 @@ from pathlib import Path
 from verdog_objects.errors import InvalidInput, VerdogError
 from verdog_objects.oid import Kind
 from verdog_repo.checkpoint import Checkpoint
+from verdog_repo.filenames import parse_filename
 from verdog_repo.lineage import ArgumentsKind
 from verdog_repo.names import RunId, parse_run_id
 from verdog_repo.repository import Repository
@@ -257,7 +258,7 @@ def load_recorded(repository: Repository, header: RunHeader, workflow: str | Non
 def choose_output(project_root: Path, workflow: str) -> Path:
     """Return a new directory for a run below the project's `.verdog/runs`."""
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    return project_root / ".verdog" / "runs" / workflow / f"{stamp}-{secrets.token_hex(4)}"
+    return project_root / ".verdog" / "runs" / parse_filename(workflow) / f"{stamp}-{secrets.token_hex(4)}"
 
 
 def describe_run(repository: Repository, run: RunId, *, checkpoints: int, not_restorable: int) -> RunOutcome:

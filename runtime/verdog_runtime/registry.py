@@ -9,6 +9,7 @@ from typing import Final, cast
 
 from verdog_objects import durable
 from verdog_objects.errors import InvalidInput, Unavailable
+from verdog_repo.filenames import parse_filename
 from verdog_runtime.controlfiles import open_control_file, read_control_file
 from verdog_runtime.layout import CONTROL_DIRECTORY
 from verdog_runtime.locking import locked_file
@@ -101,13 +102,9 @@ def _parse(document: object) -> dict[str, str]:
     found: dict[str, str] = {}
     for each in cast("list[object]", runs):
         entry = cast("dict[str, object]", each) if isinstance(each, dict) else {}
-        run, path = entry.get("run_id"), entry.get("output_dir")
-        if (
-            not isinstance(run, str)
-            or not isinstance(path, str)
-            or not Path(path).is_absolute()
-            or path in found
-        ):
+        run, text = entry.get("run_id"), entry.get("output_dir")
+        path = parse_filename(text) if isinstance(text, str) else ""
+        if not isinstance(run, str) or not Path(path).is_absolute() or path in found:
             raise ValueError("each run needs an id and a directory of its own")
         found[path] = run
     return found

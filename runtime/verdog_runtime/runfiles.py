@@ -8,6 +8,7 @@ from typing import Final, cast
 
 from verdog_objects import locking
 from verdog_objects.errors import InvalidInput
+from verdog_repo.filenames import parse_filename
 from verdog_repo.runs import RunStatus
 from verdog_runtime.layout import CONTROL_DIRECTORY
 from verdog_runtime.registry import read_registry
@@ -49,7 +50,8 @@ def read_run_file(output_dir: Path) -> tuple[RunHeader, dict[str, str]]:
             code="run.schema_unsupported",
             details={"schema_version": version},
         )
-    project, recorded = Path(fields.text("project_root")), Path(fields.text("output_dir"))
+    project = Path(parse_filename(fields.text("project_root")))
+    recorded = Path(parse_filename(fields.text("output_dir")))
     header = RunHeader(
         id=fields.text("id"),
         project_root=_follow(project, recorded, output),

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from verdog_objects.oid import Kind, Oid, compute_oid
+from verdog_repo.filenames import format_filename, parse_filename
 from verdog_runtime.fingerprint import SOURCE_DIRECTORY
 
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -55,7 +56,7 @@ class SourceFiles:
 
     def add_named(self, relative: str) -> None:
         """Add a file by its path in the project."""
-        self.add_file(f"{self._project}{os.sep}{relative.replace('/', os.sep)}")
+        self.add_file(f"{self._project}{os.sep}{parse_filename(relative).replace('/', os.sep)}")
 
     def add_modules(self) -> bool:
         """Add the files of the modules that were loaded since the last call, and return whether any are new.
@@ -85,7 +86,7 @@ class SourceFiles:
     def _relate(self, path: str) -> str | None:
         for root in self._roots:
             if path.startswith(root):
-                return path[len(root) :].replace(os.sep, "/")
+                return format_filename(path[len(root) :].replace(os.sep, "/"))
         return None
 
 

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any, NamedTuple, cast
 
 from verdog_objects.errors import Ambiguous, InvalidInput, NotFound
+from verdog_repo.filenames import format_filename, parse_filename
 from verdog_repo.project import find_project, relate_to_project
 from verdog_repo.runs import SourceFile, SourceModule
 from verdog_runtime.authoring import Workflow
@@ -111,10 +112,10 @@ def reload_workflow(source: SourceFile | SourceModule, project_root: Path) -> Lo
     """
     root = project_root.resolve()
     if isinstance(source, SourceFile):
-        file = (root / source.path).resolve()
+        file = (root / parse_filename(source.path)).resolve()
         if not file.is_relative_to(root):
             raise InvalidInput(f"the workflow file {source.path} leads out of the project {root}")
-        return _load_file(root, file.relative_to(root).as_posix(), source.name)
+        return _load_file(root, format_filename(file.relative_to(root).as_posix()), source.name)
     return _load_module(source.module, source.name, root, None)
 
 
@@ -239,7 +240,7 @@ def _call_definition(module: ModuleType, name: str, project: Path) -> AnyWorkflo
 
 
 def _load_file(project: Path, relative: str, name: str | None) -> LoadedWorkflow:
-    module = import_file(project / relative, project)
+    module = import_file(project / parse_filename(relative), project)
     chosen, flow = _choose_flow(module, name, relative)
     return _read_flow(flow, SourceFile(path=relative, name=chosen), project, f"{relative}:{chosen}")
 

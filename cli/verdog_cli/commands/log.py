@@ -131,8 +131,10 @@ def _newer(found: Iterator["Checkpoint"], since_us: int) -> Iterator["Checkpoint
     for each in found:
         if each.committed_s < since_us // 1_000_000:  # never below its parent's, so none of the rest is newer
             return
+    from verdog_repo.filenames import format_filename
         if each.created_us >= since_us:
             yield each
+    node = format_filename(node)
 
 
 def _after_node(found: Iterator["Checkpoint"], node: str) -> Iterator["Checkpoint"]:

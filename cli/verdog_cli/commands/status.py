@@ -35,6 +35,7 @@ def command(context: Context, run: str | None, null: bool, as_json: bool) -> int
     not recorded are listed and change nothing. RUN may be left out when there is only one.
     """
     from verdog_objects.errors import NotFound
+    from verdog_repo.filenames import locate_directory
     from verdog_runtime.outputs import compare_output
 
     with context.repository() as repository:
@@ -42,7 +43,7 @@ def command(context: Context, run: str | None, null: bool, as_json: bool) -> int
         checkpoint = repository.tip(chosen)
         if checkpoint is None:
             raise NotFound(f"run {chosen} has no checkpoint to compare with")
-        output = repository.project / repository.header(chosen).output_dir
+        output = locate_directory(repository.project, repository.header(chosen).output_dir)
         status = compare_output(repository, checkpoint)
     found = not status.present or bool(status.differences)
     if as_json:

@@ -11,6 +11,7 @@ from verdog_objects import durable, locking
 from verdog_objects.errors import Busy, InvalidInput
 from verdog_objects.oid import Oid
 from verdog_objects.signatures import Signatures
+from verdog_repo.filenames import parse_filename
 from verdog_repo.lease import Lease
 from verdog_repo.lineage import Lineage
 from verdog_repo.names import OperationId, RunId
@@ -224,4 +225,4 @@ def new_operation(kind: str, at: str, command: tuple[str, ...]) -> OperationDraf
 
 def _workflow_file(repository: Repository, header: RunHeader) -> Path | None:
     source = header.source
-    return repository.project / source.path if isinstance(source, SourceFile) else None
+    return repository.project / parse_filename(source.path) if isinstance(source, SourceFile) else None

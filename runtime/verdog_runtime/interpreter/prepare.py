@@ -7,6 +7,7 @@ from pathlib import Path
 
 from verdog_objects.errors import InvalidInput
 from verdog_objects.paths import escape_path
+from verdog_repo.filenames import format_filename
 from verdog_runtime.declarations.graph import AnyWorkflow
 from verdog_runtime.declarations.operations import ParameterAddress
 from verdog_runtime.interpreter.loading import load_subroutine
@@ -114,12 +115,13 @@ def format_output_dir(output: Path, project: Path) -> str:
     """
     root = project.resolve()
     text = output.relative_to(root).as_posix() if output.is_relative_to(root) else str(output)
+    stored = format_filename(text)
     try:
-        text.encode()
+        stored.encode()
     except UnicodeEncodeError as error:
         shown = escape_path(os.fsencode(output))
         raise InvalidInput(f"the output directory {shown} has a name that is no UTF-8 text") from error
-    return text
+    return stored
 
 
 def _require_empty(output: Path) -> None:

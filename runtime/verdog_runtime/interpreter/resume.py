@@ -10,6 +10,7 @@ from verdog_objects.errors import Busy, NotRestorable
 from verdog_objects.oid import Oid
 from verdog_objects.signatures import Signatures
 from verdog_repo.acknowledged import check_acknowledged
+from verdog_repo.filenames import locate_directory, parse_filename
 from verdog_repo.lease import Lease
 from verdog_repo.names import RunId
 from verdog_repo.record import CheckpointRecord
@@ -219,13 +220,13 @@ def choose_starting_point(repository: Repository, run: RunId) -> StartingPoint:
 
 def locate_output(repository: Repository, header: RunHeader) -> Path:
     """Return a run's output directory on this machine."""
-    return Path(os.path.normpath(repository.project / header.output_dir))
+    return locate_directory(repository.project, header.output_dir)
 
 
 def workflow_file(repository: Repository, header: RunHeader) -> Path | None:
     """Return the file of a one-file workflow."""
     source = header.source
-    return repository.project / source.path if isinstance(source, SourceFile) else None
+    return repository.project / parse_filename(source.path) if isinstance(source, SourceFile) else None
 
 
 def decode_for(repository: Repository, output: Path) -> Decoding:

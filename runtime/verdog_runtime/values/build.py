@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from verdog_objects.errors import Corrupt
+from verdog_repo.filenames import parse_filename
 from verdog_runtime.values import tags
 from verdog_runtime.values.anchors import Anchors
 from verdog_runtime.values.blobs import load_blob
@@ -128,7 +129,7 @@ class _Builder:
     def path(self, value: StoredPath) -> object:
         if value.flavour != CONCRETE:
             return (PureWindowsPath if value.flavour == PURE_WINDOWS else PurePosixPath)(value.rest)
-        return Path(self._anchors.locate(value.anchor, value.rest))
+        return Path(self._anchors.locate(value.anchor, parse_filename(value.rest)))
 
     def zone(self, value: Zone) -> object:
         from zoneinfo import ZoneInfo, ZoneInfoNotFoundError

@@ -8,6 +8,7 @@ from pathlib import PosixPath, PurePath, PurePosixPath, PureWindowsPath, Windows
 from uuid import UUID, SafeUUID
 
 from verdog_objects.varint import append_varint
+from verdog_repo.filenames import format_filename
 from verdog_runtime.values import tags
 from verdog_runtime.values.anchors import Anchor
 from verdog_runtime.values.tags import append_int, append_text
@@ -105,7 +106,7 @@ def _put_path(writer: Writer, value: PurePath, depth: int) -> None:
     out.append(tags.PATH)
     out.append(CONCRETE)
     out.append(anchor)
-    append_text(out, rest)
+    append_text(out, format_filename(rest))
 
 
 def _append_date(out: bytearray, value: date) -> None:
