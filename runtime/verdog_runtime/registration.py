@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from verdog_objects.errors import NotFound
@@ -12,7 +13,8 @@ from verdog_runtime.interpreter.finding import read_run_id
 from verdog_runtime.interpreter.openbooks import new_operation
 from verdog_runtime.interpreter.prepare import format_output_dir
 from verdog_runtime.interpreter.resume import locate_output, take_lease
-from verdog_runtime.registry import read_registry, register_run, replace_registry, unregister_runs
+from verdog_runtime.mirror import list_directories, mirror_run
+from verdog_runtime.registry import read_registry, unregister_runs
 from verdog_runtime.runrecord import write_run_record
 from verdog_runtime.storeerrors import RunStoreError
 
@@ -26,20 +28,10 @@ def prune_registry(repository: Repository) -> tuple[Path, ...]:
     Durability: once the call returned.
     """
     project = repository.project
-    try:
-        known = read_registry(project)
-    except RunStoreError as error:
-        if error.code != "run.registry_invalid":
-            raise
-        outputs = [(locate_output(repository, each.header), each) for each in repository.runs()]
-        replace_registry(
-            project, {str(output.absolute()): each.header.run for output, each in outputs if each.present}
-        )
-        return ()
-    gone = tuple(Path(path) for path in known if not os.path.lexists(path))
-    if gone:
-        unregister_runs(project, frozenset(gone))
-    return gone
+    rebuild = partial(list_directories, repository)
+    unregister_runs(project, frozenset(), rebuild=rebuild)
+    gone = frozenset(Path(path) for path in read_registry(project) if not os.path.lexists(path))
+    return unregister_runs(project, gone, rebuild=rebuild) if gone else ()
 
 
 def register_directory(repository: Repository, directory: Path, command: tuple[str, ...] = ()) -> RunId:
@@ -77,6 +69,5 @@ def register_directory(repository: Repository, directory: Path, command: tuple[s
             operation = new_operation("register", now, command)
             repository.update_header(run, lease, header, operation=operation)
         write_run_record(output, header, repository.project)
-    unregister_runs(repository.project, frozenset({before} - {output}))
-    register_run(repository.project, run, output)
+    mirror_run(repository, run, output, before=before)
     return run

@@ -1,8 +1,9 @@
 """The registry: the list of a project's runs that other tools read. The store is the truth."""
 
 import json
+import logging
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, cast
@@ -18,7 +19,11 @@ from verdog_runtime.storeerrors import RunStoreError
 REGISTRY: Final = "run-registry.json"
 RUN_HISTORY_SCHEMA_VERSION: Final = 1
 
+Rebuild = Callable[[], dict[str, str]]
+"""Returns the run ids by absolute output directory, as the store has them."""
+
 _LOCK: Final = "locks/run-registry.lock"
+_LOG = logging.getLogger("verdog.run")
 
 
 def read_registry(project_root: Path) -> dict[str, str]:
@@ -40,46 +45,59 @@ def read_registry(project_root: Path) -> dict[str, str]:
         return _parse(json.loads(data.decode("utf-8", "surrogateescape")))
     except ValueError as error:
         raise RunStoreError(
-            f"{path} is no registry of runs ({error}); `verdog runs prune` writes it anew from the store",
+            f"{path} is no registry of runs ({error})",
             code="run.registry_invalid",
         ) from error
 
 
-def register_run(project_root: Path, run_id: str, output_dir: Path) -> None:
+def register_run(
+    project_root: Path, run_id: str, output_dir: Path, *, rebuild: Rebuild | None = None
+) -> None:
     """Add a run to the registry. It takes the place of an earlier one of the same directory.
+
+    Args:
+        project_root: the project.
+        run_id: the run.
+        output_dir: its directory, absolute.
+        rebuild: tells what a damaged registry is written anew from; it is refused without.
 
     Durability: once the call returned. Safe to repeat.
     """
     with _locked(project_root):
-        runs = read_registry(project_root)
+        runs = _read_or_rebuild(project_root, rebuild)
         if runs.get(str(output_dir)) != run_id:
             _write(project_root, runs | {str(output_dir): run_id})
 
 
-def unregister_runs(project_root: Path, output_dirs: frozenset[Path]) -> int:
-    """Remove directories from the registry and return how many were in it.
+def unregister_runs(
+    project_root: Path, output_dirs: frozenset[Path], *, rebuild: Rebuild | None = None
+) -> tuple[Path, ...]:
+    """Remove directories from the registry and return those that were in it, in order.
 
     Durability: once the call returned. Safe to repeat.
     """
     with _locked(project_root):
-        runs = read_registry(project_root)
+        runs = _read_or_rebuild(project_root, rebuild)
         kept = {path: run for path, run in runs.items() if Path(path) not in output_dirs}
         if len(kept) < len(runs):
             _write(project_root, kept)
-        return len(runs) - len(kept)
+        return tuple(Path(path) for path in runs if path not in kept)
 
 
-def replace_registry(project_root: Path, runs: dict[str, str]) -> None:
-    """Write a registry anew, whatever was there.
-
-    Args:
-        project_root: the project.
-        runs: run ids by absolute output directory.
-
-    Durability: once the call returned. Safe to repeat.
-    """
-    with _locked(project_root):
+def _read_or_rebuild(project_root: Path, rebuild: Rebuild | None) -> dict[str, str]:
+    """Return what the registry says. One that says nothing sensible is put aside, never lost."""
+    try:
+        return read_registry(project_root)
+    except RunStoreError as error:
+        if rebuild is None:
+            raise
+        path = project_root / CONTROL_DIRECTORY / REGISTRY
+        aside = path.with_name(f"{REGISTRY}.damaged-{os.urandom(4).hex()}")
+        runs = rebuild()
+        durable.rename(path, aside)
         _write(project_root, runs)
+        _LOG.warning("%s; it is kept as %s, and was written anew from the store", error, aside.name)
+        return runs
 
 
 def _write(project_root: Path, runs: dict[str, str]) -> None:

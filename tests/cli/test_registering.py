@@ -1,12 +1,14 @@
 """`runs prune` and `runs register`: the registry, and directories that were moved."""
 
 import json
+import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.workflows import countdown
+from tests.cli.workflows import FAILS_ONCE, countdown
 from tests.commandline import Verdog
 from verdog_repo.names import RunId
 from verdog_repo.repository import Repository
@@ -39,13 +41,90 @@ def test_prune_keeps_directories_that_are_there(verdog: Verdog, project: Path, o
     assert registered(project) == [str(output)]
 
 
-def test_prune_writes_a_damaged_registry_anew(verdog: Verdog, project: Path, output: Path) -> None:
-    (project / ".verdog/run-registry.json").write_text("{")
-    refused = verdog("run", "flow.py")
-    assert "verdog runs prune" in refused.err
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "garbage": lambda path: path.write_text("{"),
+    "not a list": lambda path: path.write_text('{"schema_version": 1, "runs": 3}'),
+    "a directory": lambda path: (path.unlink(), path.mkdir()),
+    "a link": lambda path: (path.rename(path.with_name("kept")), path.symlink_to("kept")),
+    "a pipe": lambda path: (path.unlink(), os.mkfifo(path)),
+}
+
+
+@pytest.fixture(params=DAMAGES)
+def damaged(request: pytest.FixtureRequest, project: Path, output: Path) -> Path:
+    """The registry, damaged in one of several ways."""
+    registry = project / ".verdog/run-registry.json"
+    DAMAGES[request.param](registry)
+    return registry
+
+
+def kept_aside(registry: Path) -> list[Path]:
+    return list(registry.parent.glob("run-registry.json.damaged-*"))
+
+
+def test_prune_writes_a_damaged_registry_anew(
+    verdog: Verdog, project: Path, output: Path, damaged: Path
+) -> None:
     assert verdog("runs", "prune").code == 0
-    assert str(output) in registered(project)
-    assert verdog("run", "flow.py").code == 0
+    assert registered(project) == [str(output)]
+    assert len(kept_aside(damaged)) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "flow.py", "--output-dir", "second"),
+        ("restart", "first", "--sessions", "fresh", "--output-dir", "second"),
+        ("fork", "first@3", "--sessions", "fresh", "--output-dir", "second"),
+        ("fork", "first@3", "--sessions", "fresh", "--output-dir", "second", "--no-run"),
+    ],
+    ids=lambda words: " ".join(each for each in words if each != "--output-dir"),
+)
+def test_a_damaged_registry_stops_no_run_and_is_written_anew(
+    verdog: Verdog, project: Path, output: Path, damaged: Path, words: tuple[str, ...]
+) -> None:
+    assert verdog(*words).code == 0
+    assert registered(project) == [str(output), str(project / "second")]
+    assert len(kept_aside(damaged)) == 1
+
+
+def test_a_damaged_registry_does_not_stop_a_resumption(verdog: Verdog, project: Path) -> None:
+    (project / "flow.py").write_text(countdown(FAILS_ONCE))
+    assert verdog("run", "flow.py", "--run-id", "first", "--output-dir", "out").code == 1
+    (project / ".verdog/run-registry.json").write_text("{")
+    (project / "mended").touch()
+    assert verdog("resume", "first").code == 0
+    assert registered(project) == [str(project / "out")]
+
+
+def test_what_was_done_about_a_damaged_registry_is_one_line(
+    verdog: Verdog, project: Path, output: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    registry = project / ".verdog/run-registry.json"
+    registry.write_text("{")
+    verdog("run", "flow.py")
+    (line,) = caplog.messages
+    assert str(registry) in line
+    assert kept_aside(registry)[0].name in line
+
+
+def test_a_registry_that_cannot_be_written_stops_no_run(
+    verdog: Verdog, project: Path, output: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lock = project / ".verdog/locks/run-registry.lock"
+    lock.unlink()
+    lock.mkdir()
+    assert verdog("run", "flow.py", "--run-id", "second").code == 0
+    (line,) = caplog.messages
+    assert "run-registry.json does not say where run second is" in line
+
+
+def test_moving_a_directory_mends_a_damaged_registry(
+    verdog: Verdog, project: Path, output: Path, damaged: Path
+) -> None:
+    output.rename(project / "moved")
+    assert verdog("runs", "register", "moved").code == 0
+    assert registered(project) == [str(project / "moved")]
 
 
 def test_a_moved_directory_is_registered_where_it_is_now(verdog: Verdog, project: Path, output: Path) -> None:

@@ -41,7 +41,7 @@ from verdog_runtime.interpreter.resume import (
 )
 from verdog_runtime.interpreter.settings import Settings
 from verdog_runtime.refusals import DestinationInvalid
-from verdog_runtime.registry import register_run
+from verdog_runtime.mirror import mirror_run
 from verdog_runtime.runrecord import write_run_record
 
 
@@ -194,7 +194,7 @@ def make_fork(
     log.append(checkpoint)
     log.close()
     write_run_record(forking.output, header, repository.project)
-    register_run(repository.project, header.run, forking.output)
+    mirror_run(repository, header.run, forking.output)
     return checkpoint
 
 

@@ -29,7 +29,7 @@ from verdog_runtime.interpreter.settings import Settings
 from verdog_runtime.interpreter.statetree import StateTree
 from verdog_runtime.interpreter.storebooks import StoreBooks, describe_error
 from verdog_runtime.layout import CONTROL_DIRECTORY, exclude_control_files, require_control_directory
-from verdog_runtime.registry import register_run
+from verdog_runtime.mirror import mirror_run
 from verdog_runtime.runrecord import write_run_record
 from verdog_runtime.storeerrors import RunActive, RunStoreError
 from verdog_runtime.values import Anchors
@@ -150,7 +150,7 @@ def open_books(settings: Settings, opening: Opening, continuation: Continuation)
                 stack.callback(log.close)
                 books.recorder = _make_recorder(settings, opening, continuation, books, log)
             write_run_record(output, header, repository.project)
-            register_run(repository.project, header.run, output)
+            mirror_run(repository, header.run, output)
         except BaseException as error:
             books.interrupt(error)
             raise
