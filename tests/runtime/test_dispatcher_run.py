@@ -166,12 +166,34 @@ def test_an_output_directory_that_can_never_be_made_is_refused(project: Path, pl
     assert not (project / ".verdog").exists()
 
 
-@pytest.mark.parametrize("place", ["", "runs", "store", "store/packs/mine", "mine", "runs/a/.verdog/b"])
+@pytest.mark.parametrize("place", ["", "runs", "store", "store/packs/mine", "mine", "runs/a/.verdog"])
 def test_an_output_directory_among_the_files_of_verdog_is_refused(project: Path, place: str) -> None:
     with pytest.raises(ValueError, match="files of its own"):
         run(project, workflow(line_graph()), 1, output=f".verdog/{place}")
     assert untouched(project)
     assert run(project, workflow(line_graph()), 1, output=".verdog/runs/main/mine").output == 1
+
+
+def test_an_output_directory_in_the_private_directory_of_another_run_is_refused(project: Path) -> None:
+    run(project, workflow(line_graph()), 1, output="first")
+    with pytest.raises(ValueError, match="files of its own"):
+        run(project, workflow(line_graph()), 1, output="first/.verdog/second")
+
+
+def test_a_workspace_in_a_private_directory_that_an_author_made_can_hold_projects_and_runs(
+    project: Path,
+) -> None:
+    place = project / "out/work/000001/.verdog/workspace"
+
+    def work(value: int, state: Count, context: Any, /) -> Success[int, Count]:
+        run(place / "inner", workflow(line_graph()), value, output=".verdog/runs/main/one")
+        run(project, workflow(line_graph()), value, output=place / "two")
+        return count_visits(value, state, context)
+
+    assert run(project, workflow(line_graph(work)), 7).output == 7
+    assert (
+        completed(place / "inner/.verdog/runs/main/one") == completed(place / "two") == ["enter/1", "work/1"]
+    )
 
 
 def test_an_output_directory_whose_name_cannot_be_stored_is_refused(project: Path) -> None:

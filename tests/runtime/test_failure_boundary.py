@@ -1,6 +1,7 @@
 """The failure boundary: an author's error reaches the caller as it is, and tells where it was raised."""
 
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,18 @@ def test_an_async_visit_is_closed_and_refused(project: Path) -> None:
         return Success(output=value, state=state)
 
     assert "coroutine" in str(failed(project, workflow(line_graph(work)), RuntimeError))
+
+
+def test_a_node_of_an_unknown_operation_fails_and_its_visit_is_not_called(project: Path) -> None:
+    called: list[object] = []
+    odd = replace(WORK, operation=object())  # type: ignore[arg-type]
+    definition = graph(
+        edge("enter", "work", lambda *given: called.append(given)), edge("work", "exit"), nodes=(odd,)
+    )
+    error = failed(project, workflow(definition), RuntimeError)
+    assert str(error).endswith("[unsupported_operation]")
+    assert error.__notes__[0] == "node=work"
+    assert called == []
 
 
 def test_an_edge_to_the_failure_port_says_where_it_came_from(project: Path) -> None:

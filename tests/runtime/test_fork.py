@@ -351,6 +351,17 @@ def test_a_directory_that_holds_something_is_refused(project: Path) -> None:
     assert read_tree(project / "forked").keys() == {b"mine"}
 
 
+@pytest.mark.parametrize("output", ["mine", "mine/below"])
+def test_a_directory_that_cannot_be_made_because_of_a_file_is_refused(project: Path, output: str) -> None:
+    definition = workflow(line_graph())
+    run(project, definition, 1)
+    (project / "mine").write_text("kept")
+    with pytest.raises(DestinationInvalid) as caught:
+        fork(project, definition, 1, output=output)
+    assert caught.value.code == "checkpoint.artifact_destination_invalid"
+    assert (project / "mine").read_text() == "kept"
+
+
 @pytest.mark.parametrize("number", [0, -1, 3, 99])
 def test_a_checkpoint_that_the_run_does_not_have(project: Path, number: int) -> None:
     definition = workflow(line_graph())

@@ -36,6 +36,16 @@ def test_the_package_offers_exactly_its_names() -> None:
         interpreter.Nothing  # noqa: B018
 
 
+def test_importing_the_package_is_enough_to_reach_its_public_modules() -> None:
+    code = (
+        "import verdog_runtime.interpreter as interpreter\n"
+        "for name in ('execution', 'features', 'policies', 'validation'):\n"
+        "    assert getattr(interpreter, name).__name__ == f'verdog_runtime.interpreter.{name}'\n"
+        "assert interpreter.execution.Dispatcher is interpreter.Dispatcher\n"
+    )
+    subprocess.run([sys.executable, "-c", code], timeout=60, check=True)
+
+
 def test_policies_and_states_have_their_values() -> None:
     assert [policy.value for policy in CheckpointPolicy] == ["off", "auto", "required"]
     assert [policy.value for policy in SessionPolicy] == ["branch", "fresh"]

@@ -177,6 +177,17 @@ def test_another_workflow_is_refused(project: Path) -> None:
     assert not (project / "again").exists()
 
 
+def test_a_workflow_that_enters_another_graph_by_now_can_be_restarted(project: Path) -> None:
+    run(project, workflow(line_graph()), 1)
+    definition = workflow(replace(line_graph(), id="toy.loop.renamed"))
+    result = restart(project, replace(definition, id="toy.loop.main"), 2)
+    assert result.output == 2
+    assert (header_of(project, "again").workflow_id, header_of(project, "again").definition_id) == (
+        "toy.loop.main",
+        "toy.loop.renamed",
+    )
+
+
 def test_a_directory_that_is_no_run_is_refused(project: Path) -> None:
     with pytest.raises(RunStoreError):
         restart(project, workflow(line_graph()), 1)

@@ -32,6 +32,15 @@ def test_agent_and_call_nodes_are_named() -> None:
     )
 
 
+def test_a_subclass_of_an_operation_is_that_operation() -> None:
+    class Asking(Agent):
+        pass
+
+    asking = node("ask", Asking(profile="p", session="s"))
+    assert operation_kind(asking) == "agent"
+    assert unsupported_operations(graph(nodes=(asking,))) == ("agent node 'ask'",)
+
+
 def test_an_unknown_operation_is_left_to_the_visit() -> None:
     odd = node("odd", object())
     assert operation_kind(odd) == "unknown"

@@ -1,5 +1,6 @@
 """The interpreter: validates, executes, resumes, restarts and forks workflows."""
 
+import importlib
 from typing import TYPE_CHECKING
 
 from verdog_runtime.cancellation import CancellationToken, ExecutionCancelled
@@ -51,8 +52,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     # The Dispatcher brings the store with it; who only validates a graph or parses arguments need not wait.
-    if name == "Dispatcher":
-        from verdog_runtime.interpreter.execution import Dispatcher
-
-        return Dispatcher
+    if name in ("Dispatcher", "execution"):
+        execution = importlib.import_module("verdog_runtime.interpreter.execution")
+        return execution if name == "execution" else execution.Dispatcher
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -55,7 +55,7 @@ def begin_run(
         project_root=settings.project_root,
         limit=settings.transition_limit,
     )
-    output = require_vacant(request.output_dir)
+    output = require_vacant(request.output_dir, settings.project_root)
     if request.checkpointing is CheckpointPolicy.OFF and not request.recorded:
         output.mkdir(parents=True, exist_ok=True)
         return execute(prepared.begin, run=run, output=output, settings=settings, books=NoBooks())

@@ -133,7 +133,7 @@ def examine_fork(repository: Repository, request: ForkRequest) -> Forking:
     check_forkable(point, record, clear_sessions=request.sessions is SessionPolicy.FRESH)
     source_output = locate_output(repository, header)
     real = Path(os.path.realpath(source_output))
-    output = _require_destination(request.output_dir, real)
+    output = _require_destination(request.output_dir, real, repository.project)
     assert record.artifacts is not None
     return Forking(
         point=point,
@@ -145,15 +145,15 @@ def examine_fork(repository: Repository, request: ForkRequest) -> Forking:
     )
 
 
-def _require_destination(output_dir: Path, source: Path) -> Path:
+def _require_destination(output_dir: Path, source: Path, project: Path) -> Path:
     wanted = Path(os.path.realpath(output_dir))
     if wanted.is_relative_to(source) or source.is_relative_to(wanted):
         raise DestinationInvalid(f"the fork's directory {wanted} overlaps the source's, {source}")
     try:
-        return require_vacant(output_dir)
+        return require_vacant(output_dir, project)
     except InvalidInput as error:
-        code = "checkpoint.artifact_destination_not_empty"
-        raise DestinationInvalid(str(error), code=code) from error
+        reason = "not_empty" if wanted.is_dir() else "invalid"
+        raise DestinationInvalid(str(error), code=f"checkpoint.artifact_destination_{reason}") from error
 
 
 def make_fork(

@@ -21,6 +21,9 @@ from verdog_runtime.interpreter.validation import validate_graph
 from verdog_runtime.interpreter.visibility import require_visible
 from verdog_runtime.layout import CONTROL_DIRECTORY
 
+_OWN_FILES = ("store", "config.toml", "run.json")
+"""What tells the private directory of a project or of a run from a directory that an author made."""
+
 
 def prepare_plan(definition: AnyWorkflow, project_root: Path) -> Plan:
     """Load and validate a workflow's entry graph.
@@ -80,8 +83,12 @@ def prepare_start(
     return Prepared(begin=begin, registry=registry)
 
 
-def require_vacant(output_dir: Path) -> Path:
+def require_vacant(output_dir: Path, project: Path) -> Path:
     """Return the resolved path of an output directory that is absent or empty.
+
+    Args:
+        output_dir: the directory.
+        project: the project of the run.
 
     Raises:
         ValueError: it is a file, a directory that holds something, cannot be made where it is, or is where
@@ -89,7 +96,7 @@ def require_vacant(output_dir: Path) -> Path:
     """
     try:
         output = output_dir.resolve()
-        _require_outside_control_directory(output)
+        _require_outside_control_directory(output, project.resolve())
         if os.path.lexists(output):
             _require_empty(output)
         else:
@@ -100,10 +107,16 @@ def require_vacant(output_dir: Path) -> Path:
     return output
 
 
-def _require_outside_control_directory(output: Path) -> None:
-    for index, part in enumerate(output.parts):
-        below = output.parts[index + 1 :]
-        if part == CONTROL_DIRECTORY and (below[:1] != ("runs",) or below == ("runs",)):
+def _require_outside_control_directory(output: Path, project: Path) -> None:
+    """Refuse the private directories of projects and runs. A visit's own `.verdog` is its author's."""
+    for control in (output, *output.parents):
+        if control.name != CONTROL_DIRECTORY:
+            continue
+        below = output.relative_to(control).parts
+        if len(below) > 1 and below[0] == "runs":
+            continue
+        owned = control.parent == project or any(os.path.lexists(control / name) for name in _OWN_FILES)
+        if owned or not below:
             raise InvalidInput(f"the output directory {output} is where verdog keeps files of its own")
 
 

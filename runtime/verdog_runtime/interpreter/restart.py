@@ -7,13 +7,14 @@ from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.lineage import ArgumentsKind, Lineage, LineageKind
 from verdog_repo.names import RunId
 from verdog_repo.repository import Repository
+from verdog_repo.runs import RunHeader
 from verdog_runtime.declarations.graph import AnyWorkflow
 from verdog_runtime.interpreter.begin import RunRequest, begin_run
 from verdog_runtime.interpreter.commands import Fail, Finish
 from verdog_runtime.interpreter.finding import find_checkpoint
 from verdog_runtime.interpreter.policies import CheckpointPolicy, SessionPolicy
-from verdog_runtime.interpreter.resume import require_same_workflow
 from verdog_runtime.interpreter.settings import Settings
+from verdog_runtime.refusals import WorkflowMismatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,7 @@ def restart_run(
     """
     with Repository.open(settings.project_root) as repository:
         header = repository.header(restart.source)
-        require_same_workflow(header, definition)
+        _require_same_id(header, definition)
         anchor = _choose_anchor(repository, restart)
     parent = Lineage(
         run=restart.source,
@@ -64,6 +65,19 @@ def restart_run(
         parent=parent,
     )
     return begin_run(settings, definition, input, new)
+
+
+def _require_same_id(header: RunHeader, definition: AnyWorkflow) -> None:
+    """Refuse another workflow. The same one may enter another graph by now: nothing of the old one goes on.
+
+    Raises:
+        WorkflowMismatch: the definition has another id than the run's.
+    """
+    if header.workflow_id != definition.id:
+        raise WorkflowMismatch(
+            f"run {header.run} executes workflow {header.workflow_id}, so it cannot be restarted as "
+            f"workflow {definition.id}"
+        )
 
 
 def _choose_anchor(repository: Repository, restart: RestartRequest) -> Checkpoint | None:

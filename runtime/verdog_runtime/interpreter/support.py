@@ -1,5 +1,6 @@
 """Support: which operations the interpreter can execute."""
 
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from verdog_runtime.declarations.graph import AnyGraph, AnyNode, FeatureNodeDefinition
@@ -9,7 +10,7 @@ OperationKind: TypeAlias = Literal[
     "python", "agent", "feature", "subroutine_call", "workflow_call", "unknown"
 ]
 
-_KINDS: dict[type, OperationKind] = {
+_KINDS: Mapping[type, OperationKind] = {
     Python: "python",
     Agent: "agent",
     Feature: "feature",
@@ -20,8 +21,8 @@ _LATER = {"agent": "agent", "subroutine_call": "call", "workflow_call": "call"}
 
 
 def operation_kind(node: AnyNode | FeatureNodeDefinition) -> OperationKind:
-    """Return the name of a node's operation."""
-    return _KINDS.get(type(node.operation), "unknown")
+    """Return the name of a node's operation; a subclass of an operation is that operation."""
+    return next((kind for known, kind in _KINDS.items() if isinstance(node.operation, known)), "unknown")
 
 
 def unsupported_operations(graph: AnyGraph) -> tuple[str, ...]:

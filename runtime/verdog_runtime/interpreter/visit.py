@@ -21,8 +21,14 @@ from verdog_runtime.interpreter.forkedchild import end_forked_child
 from verdog_runtime.interpreter.frame import Frame
 from verdog_runtime.interpreter.notes import add_note, format_traceback
 from verdog_runtime.interpreter.observer import Observer
-from verdog_runtime.interpreter.outcomes import check_feature_result, check_visit_result, missing_visit
+from verdog_runtime.interpreter.outcomes import (
+    check_feature_result,
+    check_visit_result,
+    missing_visit,
+    unsupported_operation,
+)
 from verdog_runtime.interpreter.plan import Node
+from verdog_runtime.interpreter.support import operation_kind
 from verdog_runtime.layout import VisitDirectories, VisitDirectory
 from verdog_runtime.trace import TraceLog
 
@@ -125,6 +131,8 @@ class Visitor:
         self.events.node(frame, node.id, ExecutionStatus.RUNNING, before)
         if isinstance(node, FeatureNodeDefinition):
             before = FeatureState[object].over(frame.state)
+        elif operation_kind(node) == "unknown":
+            raise unsupported_operation(node)
         try:
             result = implementation(frame.value, before, context)
         finally:
