@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from verdog_runtime.declarations import EdgeDefinition
 from verdog_runtime.declarations.state import AnyState, with_node_state
 from verdog_runtime.interpreter import analyze_effects, effects_satisfied, evaluate_conditions
 from verdog_runtime.interpreter.routing import select_edge
+
+TENSE = replace(CALM, value="tense")
 
 
 def select(before: AnyState, after: AnyState, *edges: EdgeDefinition) -> str:
@@ -57,9 +60,59 @@ def test_a_feature_without_an_effect_must_not_change() -> None:
 
 def test_two_compatible_edges_are_one_too_many() -> None:
     state = first_state()
-    with pytest.raises(RuntimeError, match=r"2 of the 2 .* exactly 1 \[routing_failed\]") as caught:
+    with pytest.raises(RuntimeError, match=r"2 of the 2 .* exactly 1: .*\[routing_failed\]") as caught:
         select(state, state, edge("check", "exit", id="a"), edge("check", "work", id="b"))
     assert caught.value.__notes__ == ["node=check compatible=a,b of=a,b changed="]
+
+
+def fail(before: AnyState, after: AnyState, *edges: EdgeDefinition) -> str:
+    with pytest.raises(RuntimeError, match="routing_failed") as caught:
+        select(before, after, *edges)
+    return str(caught.value).removesuffix(" [routing_failed]")
+
+
+def test_the_refusal_says_what_each_edge_asks_and_what_the_features_were() -> None:
+    state = first_state(ready=False, left=0, mood="calm")
+    told = fail(
+        state,
+        state,
+        edge("check", "work", id="a", conditions=(SOME_LEFT,)),
+        edge("check", "exit", id="b", conditions=(NOT_READY, TENSE)),
+    )
+    assert told.endswith(
+        ": to 'work' only when left.positive, but left is 0; "
+        "to 'exit' only when mood.equals('tense'), but mood is 'calm'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("effects", "values", "reason"),
+    [
+        ((number("decreases"),), {}, "only with left.decreases, but left stayed 7"),
+        ((number("decreases"),), {"left": 9}, "only with left.decreases, but left went from 7 to 9"),
+        (
+            (),
+            {"left": 6},
+            "only with left.unchanged, since its effects do not name left, but",
+        ),
+        ((boolean("positive"),), {}, "only with ready.becomes_positive, but ready stayed False"),
+        ((choice("equal", "tense"),), {}, "only with mood.becomes('tense'), but mood stayed 'calm'"),
+        ((choice("unchanged"),), {"mood": "tense"}, "only with mood.unchanged, but mood went from"),
+    ],
+)
+def test_the_refusal_says_which_effect_did_not_happen(
+    effects: tuple[Any, ...], values: dict[str, object], reason: str
+) -> None:
+    before = first_state(ready=False, left=7, mood="calm")
+    told = fail(before, with_features(before, **values), edge("check", "work", effects=effects))
+    assert f": to 'work' {reason}" in told
+
+
+def test_the_refusal_says_which_edges_fit_when_several_do() -> None:
+    state = first_state(left=7)
+    told = fail(state, state, edge("check", "exit", id="a"), edge("check", "work", conditions=(SOME_LEFT,)))
+    assert ": to 'exit' and to 'work'; " in told
+    assert "left is 7" in told
 
 
 def test_a_node_without_edges_leads_nowhere() -> None:
@@ -80,7 +133,7 @@ def test_a_new_node_state_does_not_matter() -> None:
 )
 def test_an_edge_that_cannot_be_evaluated_is_named(fields: dict[str, Any]) -> None:
     state = first_state()
-    with pytest.raises(ValueError, match="no value") as caught:
+    with pytest.raises(ValueError, match="has no value yet: a feature node") as caught:
         select(state, state, edge("check", "exit", id="fine"), edge("check", "exit", id="bad", **fields))
     assert caught.value.__notes__ == ["edge=bad"]
 

@@ -180,7 +180,7 @@ def _known(name: FeatureId, features: Features) -> AnyFeature:
 def _initialised(feature: AnyFeature, state: AnyState) -> FeatureValue:
     value: object = state.get(feature)
     if value is None:
-        raise ValueError(f"feature {feature.id!r} has no value yet")
+        raise ValueError(f"feature {feature.id!r} has no value yet: a feature node has to set it first")
     return cast(FeatureValue, validate_feature_value(feature, value))
 
 

@@ -6,6 +6,7 @@ from verdog_runtime.declarations.graph import EdgeDefinition
 from verdog_runtime.declarations.ids import NodeId
 from verdog_runtime.declarations.state import AnyState, changed_features
 from verdog_runtime.interpreter.features import Features, effects_satisfied, evaluate_conditions
+from verdog_runtime.interpreter.routes import explain_routing
 
 
 def select_edge(
@@ -36,9 +37,10 @@ def select_edge(
     compatible = [edge for edge in edges if _is_compatible(edge, before, candidate, features, changed)]
     if len(compatible) == 1:
         return compatible[0]
+    why = explain_routing(edges, compatible, before, candidate, features)
     error = RuntimeError(
         f"{len(compatible)} of the {len(edges)} edges that leave {source!r} are compatible, "
-        "and it must be exactly 1 [routing_failed]"
+        f"and it must be exactly 1{why} [routing_failed]"
     )
     names = ",".join(sorted(changed))
     error.add_note(f"node={source} compatible={_names(compatible)} of={_names(edges)} changed={names}")
