@@ -22,7 +22,10 @@ _LATER = {"agent": "agent", "subroutine_call": "call", "workflow_call": "call"}
 
 def operation_kind(node: AnyNode | FeatureNodeDefinition) -> OperationKind:
     """Return the name of a node's operation; a subclass of an operation is that operation."""
-    return next((kind for known, kind in _KINDS.items() if isinstance(node.operation, known)), "unknown")
+    for known, kind in _KINDS.items():
+        if isinstance(node.operation, known):
+            return kind
+    return "unknown"
 
 
 def unsupported_operations(graph: AnyGraph) -> tuple[str, ...]:
