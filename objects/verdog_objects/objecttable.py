@@ -72,12 +72,6 @@ def find_objects(connection: Database, oids: Iterable[Oid]) -> Iterator[StoredOb
             yield StoredObject._make(cast("_StoredRow", row))
 
 
-def is_stored(connection: Database, oid: Oid, size_bytes: int) -> bool:
-    """Return whether an object of this length is stored and sound."""
-    row = connection.execute("SELECT size, codec FROM objects WHERE oid = ?", (oid,)).fetchone()
-    return row is not None and row[0] == size_bytes and cast("int", row[1]) >= 0
-
-
 def find_stored(connection: Database, oids: Iterable[Oid]) -> dict[Oid, int]:
     """Return the payload sizes of those objects that are stored and sound."""
     found: dict[Oid, int] = {}

@@ -13,6 +13,7 @@ from verdog_objects.connections import Connections, Database, Port
 from verdog_objects.errors import Conflict, Corrupt, InvalidInput
 from verdog_objects.objecttable import StoredObject
 from verdog_objects.oid import Kind, Oid, compute_oid, format_oid
+from verdog_objects.packhealth import PackHealth
 from verdog_objects.sessions import Session
 
 ROW_LIMIT_BYTES = 4096
@@ -56,6 +57,7 @@ class SqliteWriter:
         self._deletions: int | None = None
         self._pack: packs.PackAppender | None = None
         self._pack_number = 0
+        self._health = PackHealth(store.directory / packs.PACKS_NAME)
         self._session: Session | None = None
         self._tried = False
         self._open = True
@@ -126,6 +128,7 @@ class SqliteWriter:
         """
         self._confirm(connection)
         self._tried = True
+        self._health.forget_lost(connection)
         objecttable.insert_objects(connection, self._ready.values())
         if self._pack is not None and self._pack.end > self._pack.committed:
             objecttable.extend_pack(connection, self._pack_number, self._pack.end)
@@ -144,7 +147,7 @@ class SqliteWriter:
     def _put_large(self, kind: Kind, oid: Oid, payload: bytes) -> None:
         connection = self._store.connections.get()
         self._begin_finding(connection)
-        if objecttable.is_stored(connection, oid, len(payload)):
+        if self._health.is_stored(connection, oid, len(payload)):
             self._found.add(oid)
             return
         pack = self._pack
@@ -222,7 +225,7 @@ class SqliteWriter:
             with connections.transaction() as connection:
                 if pack is not None and pack.end > pack.committed:
                     objecttable.extend_pack(connection, self._pack_number, pack.end)
-                done = _insert_slices(connection, pending)
+                done = _insert_slices(connection, pending, self._health)
             if pack is not None:
                 pack.commit()
             self._found.update(each.oid for each in pending[:done])
@@ -244,8 +247,9 @@ class SqliteWriter:
         self.abandon()
 
 
-def _insert_slices(connection: Database, objects: list[StoredObject]) -> int:
+def _insert_slices(connection: Database, objects: list[StoredObject], health: PackHealth) -> int:
     """Insert objects until one transaction has had its share; return how many."""
+    health.forget_lost(connection)
     deadline = time.monotonic() + AHEAD_LIMIT_S
     done = 0
     size_bytes = 0
