@@ -105,14 +105,20 @@ def acquire(path: Path, *, owner: str = "") -> FileLock:
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether somebody holds the lock at this moment."""
+    """Return whether somebody holds the lock at this moment.
+
+    Raises:
+        InvalidInput: the path is a symbolic link or no regular file.
+        Unavailable: the file cannot be opened.
+    """
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
         raise _refusal(path, error) from error
     try:
+        _require_regular(path, fd)
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
@@ -150,10 +156,17 @@ def _open_lock(path: Path) -> int:
         fd = os.open(path, _OPEN_FLAGS, 0o600)
     except OSError as error:
         raise _refusal(path, error) from error
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
+    try:
+        _require_regular(path, fd)
+    except InvalidInput:
         os.close(fd)
-        raise InvalidInput(f"{path} is no regular file, so it cannot be a lock")
+        raise
     return fd
+
+
+def _require_regular(path: Path, fd: int) -> None:
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        raise InvalidInput(f"{path} is no regular file, so it cannot be a lock")
 
 
 def _refusal(path: Path, error: OSError) -> InvalidInput | Unavailable:

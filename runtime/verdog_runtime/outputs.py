@@ -18,6 +18,7 @@ from verdog_repo.fsck import Finding
 from verdog_repo.repository import Repository
 from verdog_runtime.interpreter.acknowledgements import read_acknowledged
 from verdog_runtime.interpreter.bringing import put_back
+from verdog_runtime.interpreter.holding import find_other_run, require_own_output
 from verdog_runtime.interpreter.resume import locate_output, take_lease
 from verdog_runtime.layout import CONTROL_DIRECTORY, exclude_control_files
 from verdog_runtime.storeerrors import RunStoreError
@@ -40,12 +41,14 @@ class OutputStatus:
 def compare_output(repository: Repository, checkpoint: Checkpoint) -> OutputStatus:
     """Compare a run's directory with what a checkpoint of it recorded. Every recorded file is read.
 
+    A directory in which another run writes now is not present.
+
     Raises:
         NotFound: the checkpoint's files were not recorded.
     """
     root = _recorded_files(repository, checkpoint)
     output = locate_output(repository, repository.header(checkpoint.run))
-    if not output.is_dir():
+    if not output.is_dir() or find_other_run(repository, checkpoint.run, output) is not None:
         return OutputStatus(present=False)
     return OutputStatus(
         present=True,
@@ -79,6 +82,7 @@ def restore_files(repository: Repository, source: Checkpoint, paths: Sequence[by
     Raises:
         RunActive: the run is being executed.
         NotFound: the checkpoint's files were not recorded, or it has no such path.
+        RunStoreError: the place of the directory was taken by something else, or by another run.
         InvalidInput: something that is not recorded is in the way.
         Corrupt: the store lost a checkpoint of the run that it had acknowledged.
 
@@ -93,6 +97,7 @@ def restore_files(repository: Repository, source: Checkpoint, paths: Sequence[by
             )
     with take_lease(repository, source.run):
         output = locate_output(repository, repository.header(source.run))
+        require_own_output(repository, source.run, output)
         check_acknowledged(repository.catalog, source.run, read_acknowledged(output))
         output.mkdir(parents=True, exist_ok=True)
         differences = verify_tree(repository.store, root, output)
@@ -121,6 +126,8 @@ def find_lost_checkpoints(repository: Repository) -> list[Finding]:
         run = listing.header.run
         try:
             output = locate_output(repository, listing.header)
+            if find_other_run(repository, run, output) is not None:
+                continue
             check_acknowledged(repository.catalog, run, read_acknowledged(output))
         except (VerdogError, RunStoreError) as error:
             findings.append(Finding(kind="ref", run=run, message=str(error)))

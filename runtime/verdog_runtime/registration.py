@@ -9,12 +9,12 @@ from verdog_objects.errors import NotFound
 from verdog_repo.names import RunId
 from verdog_repo.repository import Repository
 from verdog_runtime.interpreter.clock import read_instant
-from verdog_runtime.interpreter.finding import read_run_id
 from verdog_runtime.interpreter.openbooks import new_operation
 from verdog_runtime.interpreter.prepare import format_output_dir
 from verdog_runtime.interpreter.resume import locate_output, take_lease
 from verdog_runtime.mirror import list_directories, mirror_run
 from verdog_runtime.registry import read_registry, unregister_runs
+from verdog_runtime.runfiles import read_run_id
 from verdog_runtime.runrecord import write_run_record
 from verdog_runtime.storeerrors import RunStoreError
 

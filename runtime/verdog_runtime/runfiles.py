@@ -9,6 +9,7 @@ from typing import Final, cast
 from verdog_objects import locking
 from verdog_objects.errors import InvalidInput
 from verdog_repo.filenames import parse_filename
+from verdog_repo.names import RunId, parse_run_id
 from verdog_repo.runs import RunStatus
 from verdog_runtime.layout import CONTROL_DIRECTORY
 from verdog_runtime.registry import read_registry
@@ -67,6 +68,20 @@ def read_run_file(output_dir: Path) -> tuple[RunHeader, dict[str, str]]:
     compatibility = fields.optional("compatibility")
     facts = compatibility.texts() if compatibility is not None else {}
     return header, facts
+
+
+def read_run_id(output: Path) -> RunId | None:
+    """Return the run that an output directory's `run.json` names, or None when it names none."""
+    try:
+        document = cast(object, json.loads((output / CONTROL_DIRECTORY / RUN_MANIFEST).read_bytes()))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(document, dict):
+        return None
+    try:
+        return parse_run_id(cast("dict[str, object]", document).get("id"))
+    except ValueError:
+        return None
 
 
 def registered_runs(project_root: Path) -> tuple[Path, ...]:

@@ -1,18 +1,15 @@
 """Finding a run by its output directory, and a checkpoint of it by its number."""
 
-import json
 import os
 from pathlib import Path
-from typing import cast
 
 from verdog_objects.errors import NotFound
 from verdog_repo.checkpoint import Checkpoint
-from verdog_repo.names import RunId, parse_run_id
+from verdog_repo.names import RunId
 from verdog_repo.repository import Repository
 from verdog_runtime.interpreter.resume import locate_output
-from verdog_runtime.layout import CONTROL_DIRECTORY
 from verdog_runtime.refusals import CheckpointNotFound
-from verdog_runtime.runrecord import RUN_MANIFEST
+from verdog_runtime.runfiles import read_run_id
 from verdog_runtime.storeerrors import RunStoreError
 
 
@@ -35,9 +32,14 @@ def find_run(project_root: Path, output_dir: Path) -> RunId:
                         code="run.output_mismatch",
                     )
                 return named
-            for listing in repository.runs():
-                if Path(os.path.realpath(locate_output(repository, listing.header))) == output:
-                    return listing.header.run
+            found = [
+                each
+                for each in repository.runs()
+                if Path(os.path.realpath(locate_output(repository, each.header))) == output
+            ]
+            if found:
+                # A run that could not begin, because another one was faster there, has no checkpoint.
+                return next((each for each in found if each.commit is not None), found[0]).header.run
     except NotFound as error:
         raise RunStoreError(
             f"{output} is not the output of a run: {error}", code="run.output_missing"
@@ -65,17 +67,3 @@ def find_checkpoint(repository: Repository, run: RunId, sequence: int) -> Checkp
         return repository.checkpoint_at(run, sequence)
     except NotFound as error:
         raise CheckpointNotFound(str(error)) from error
-
-
-def read_run_id(output: Path) -> RunId | None:
-    """Return the run that an output directory's `run.json` names, or None when it names none."""
-    try:
-        document = cast(object, json.loads((output / CONTROL_DIRECTORY / RUN_MANIFEST).read_bytes()))
-    except (OSError, ValueError):
-        return None
-    if not isinstance(document, dict):
-        return None
-    try:
-        return parse_run_id(cast("dict[str, object]", document).get("id"))
-    except ValueError:
-        return None

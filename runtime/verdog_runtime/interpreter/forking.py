@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from verdog_objects.checkout import materialise_rebased
-from verdog_objects.errors import InvalidInput, VerdogError
+from verdog_objects.errors import InvalidInput, Unavailable, VerdogError
 from verdog_objects.manifest import path_key, update
 from verdog_objects.oid import Oid
 from verdog_objects.staging import remove_tree
@@ -22,6 +22,7 @@ from verdog_runtime.declarations.graph import AnyWorkflow
 from verdog_runtime.interpreter.acknowledgements import AcknowledgementLog
 from verdog_runtime.interpreter.commands import Fail, Finish
 from verdog_runtime.interpreter.compatibility import require_same_environment
+from verdog_runtime.interpreter.holding import hold_output
 from verdog_runtime.interpreter.openbooks import (
     Continuation,
     Opening,
@@ -40,8 +41,8 @@ from verdog_runtime.interpreter.resume import (
     workflow_file,
 )
 from verdog_runtime.interpreter.settings import Settings
-from verdog_runtime.refusals import DestinationInvalid
 from verdog_runtime.mirror import mirror_run
+from verdog_runtime.refusals import DestinationInvalid
 from verdog_runtime.runrecord import write_run_record
 
 
@@ -84,7 +85,10 @@ def fork_run(settings: Settings, definition: AnyWorkflow, request: ForkRequest) 
         restored = restore_state_tree(repository.store, forking.record.state, plan, definition, decoding)
         operation = new_operation("fork", settings.now(), request.command)
         checkpoint = make_fork(repository, forking, request, operation, changed)
-        with take_lease(repository, request.run) as lease:
+        with (
+            take_lease(repository, request.run) as lease,
+            hold_output(forking.output, f"run {request.run} is active"),
+        ):
             header = replace(
                 repository.header(request.run), status=RunStatus.RUNNING, updated_at=settings.now()
             )
@@ -206,13 +210,18 @@ def _commit_fork(
     operation: OperationDraft,
 ) -> Checkpoint:
     with repository.store.writer() as writer:
-        written = materialise_rebased(
-            writer,
-            forking.artifacts,
-            forking.output,
-            old_prefix=os.fsencode(forking.source_output),
-            new_prefix=os.fsencode(forking.output),
-        )
+        try:
+            written = materialise_rebased(
+                writer,
+                forking.artifacts,
+                forking.output,
+                old_prefix=os.fsencode(forking.source_output),
+                new_prefix=os.fsencode(forking.output),
+            )
+        except (Unavailable, InvalidInput):
+            # Another fork may have been faster.
+            _require_destination(forking.output, forking.source_output, repository.project)
+            raise
         try:
             changes = {path_key(path): entry for path, entry in written.changed.items()}
             artifacts = update(writer, forking.artifacts, changes) if changes else forking.artifacts

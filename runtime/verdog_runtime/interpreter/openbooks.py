@@ -7,8 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from verdog_objects import durable, locking
-from verdog_objects.errors import Busy, InvalidInput
+from verdog_objects import durable
 from verdog_objects.oid import Oid
 from verdog_objects.signatures import Signatures
 from verdog_repo.filenames import parse_filename
@@ -21,6 +20,7 @@ from verdog_repo.runs import RunHeader, RunStatus, SourceFile, SourceModule
 from verdog_runtime.environment import EnvironmentTracker
 from verdog_runtime.interpreter.acknowledgements import AcknowledgementLog
 from verdog_runtime.interpreter.artifacts import ArtifactTree
+from verdog_runtime.interpreter.holding import hold_output, require_unused
 from verdog_runtime.interpreter.mainmodule import name_main_module
 from verdog_runtime.interpreter.params import Registry
 from verdog_runtime.interpreter.policies import CheckpointPolicy
@@ -31,7 +31,6 @@ from verdog_runtime.interpreter.storebooks import StoreBooks, describe_error
 from verdog_runtime.layout import CONTROL_DIRECTORY, exclude_control_files, require_control_directory
 from verdog_runtime.mirror import mirror_run
 from verdog_runtime.runrecord import write_run_record
-from verdog_runtime.storeerrors import RunActive, RunStoreError
 from verdog_runtime.values import Anchors
 
 
@@ -53,7 +52,7 @@ class NewRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """A leased run whose books are to be opened, and the operation that does it."""
+    """A run that is held, whose books are to be opened, and the operation that does it."""
 
     repository: Repository
     lease: Lease
@@ -85,10 +84,12 @@ class Continuation:
 def open_new_books(
     settings: Settings, new: NewRun, output: Path, registry: Registry
 ) -> Generator[StoreBooks]:
-    """Make a run: header row, then directory, then the copies in it. The lease is held inside the block.
+    """Make a run: header row, then directory, then the copies in it. The run is held inside the block.
 
     Raises:
-        InvalidInput: the run id is already used in the project.
+        InvalidInput: the run id is already used in the project, or another run has begun in the directory
+            meanwhile; in that case this one is listed as failed.
+        RunActive: another run is being executed there; this one is listed as failed.
         Unavailable: the directory cannot be made; the run is listed as failed.
     """
     with Repository.create(settings.project_root) as repository:
@@ -109,12 +110,15 @@ def open_new_books(
             parent=new.parent,
         )
         repository.create_run(header, operation=operation)
-        with repository.lease(new.run) as lease:
+        with ExitStack() as held:
             try:
+                lease = held.enter_context(repository.lease(new.run))
                 claim_output(output)
+                held.enter_context(hold_output(output, "the output directory is in use"))
+                require_unused(output)
             except Exception as error:
                 failed = replace(header, status=RunStatus.FAILED, error=describe_error(error))
-                repository.update_header(new.run, lease, failed)
+                repository.update_header(new.run, None, failed)
                 raise
             continuation = Continuation(registry=registry, parent=new.parent)
             opening = Opening(
@@ -126,11 +130,10 @@ def open_new_books(
 
 @contextmanager
 def open_books(settings: Settings, opening: Opening, continuation: Continuation) -> Generator[StoreBooks]:
-    """Open the books of a leased run whose output directory exists; its own lock is held inside the block.
+    """Open the books of a run whose lease and whose output directory's lock are held.
 
     Raises:
-        RunActive: another process holds the directory's lock.
-        Exception: something else is in the way; the run is listed as failed.
+        Exception: something is in the way; the run is listed as failed.
     """
     repository, header, output = opening.repository, opening.header, opening.output
     books = StoreBooks(
@@ -143,7 +146,7 @@ def open_books(settings: Settings, opening: Opening, continuation: Continuation)
         main_module=name_main_module(),
         now=settings.now,
     )
-    with lock_output(output, header.run), ExitStack() as stack:
+    with ExitStack() as stack:
         try:
             if header.checkpointing != CheckpointPolicy.OFF.value:
                 log = AcknowledgementLog(output)
@@ -196,26 +199,6 @@ def claim_output(output: Path) -> None:
     require_control_directory(output)
     durable.make_directory(output, 0o777, parents=True)
     durable.make_directory(output / CONTROL_DIRECTORY, 0o700)
-
-
-@contextmanager
-def lock_output(output: Path, run: RunId) -> Generator[None]:
-    """Hold the lock in an output directory's control directory.
-
-    Raises:
-        RunActive: another process holds it.
-        RunStoreError: it is no regular file (`run.lock_invalid`).
-    """
-    try:
-        lock = locking.acquire(output / CONTROL_DIRECTORY / "lock")
-    except InvalidInput as error:
-        raise RunStoreError(str(error), code="run.lock_invalid") from error
-    except Busy as error:
-        raise RunActive(
-            f"run {run} is active: {error}", owner=error.owner, since_ns=error.since_ns
-        ) from error
-    with lock:
-        yield
 
 
 def new_operation(kind: str, at: str, command: tuple[str, ...]) -> OperationDraft:

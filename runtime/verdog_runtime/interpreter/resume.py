@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from verdog_objects.errors import Busy, NotRestorable
@@ -21,6 +22,7 @@ from verdog_runtime.interpreter.acknowledgements import read_acknowledged
 from verdog_runtime.interpreter.bringing import bring_artifacts, lost_power
 from verdog_runtime.interpreter.commands import Fail, Finish
 from verdog_runtime.interpreter.compatibility import require_same_environment
+from verdog_runtime.interpreter.holding import hold_output, is_claimed, require_own_output
 from verdog_runtime.interpreter.machine import resume
 from verdog_runtime.interpreter.mainmodule import name_main_module
 from verdog_runtime.interpreter.openbooks import (
@@ -74,13 +76,19 @@ def resume_run(
 ) -> Finish | Fail:
     """Resume a run of the settings' project. Raises as `Dispatcher.resume`, but returns a failure."""
     plan = prepare_plan(definition, settings.project_root)
-    with Repository.open(settings.project_root) as repository, take_lease(repository, run) as lease:
-        header = repository.header(run)
-        require_same_workflow(header, definition)
-        if header.status is RunStatus.SUCCEEDED:
-            raise AlreadySucceeded(f"run {run} has succeeded; fork one of its checkpoints, or restart it")
-        point = choose_starting_point(repository, run)
+    with (
+        Repository.open(settings.project_root) as repository,
+        take_lease(repository, run) as lease,
+        ExitStack() as held,
+    ):
+        header = _read_unfinished(repository, run, definition)
         output = locate_output(repository, header)
+        require_own_output(repository, run, output)
+        hold = partial(hold_output, output, f"run {run} is active")
+        claimed = is_claimed(output)
+        if claimed:
+            held.enter_context(hold())
+        point = choose_starting_point(repository, run)
         check_acknowledged(repository.catalog, run, read_acknowledged(output))
         changed = require_same_environment(
             repository.store,
@@ -92,18 +100,10 @@ def resume_run(
         decoding = decode_for(repository, output)
         restored = restore_state_tree(repository.store, point.state, plan, definition, decoding)
         signatures = _bring_files(settings, repository, lease, point, output, request)
-        operation = new_operation("resume", settings.now(), request.command)
-        header = replace(
-            header,
-            status=RunStatus.RUNNING,
-            updated_at=operation.at,
-            error=None,
-            changed_code=(*header.changed_code, *changed),
-        )
-        repository.update_header(run, lease, header, operation=operation)
-        opening = Opening(
-            repository=repository, lease=lease, header=header, output=output, operation=operation.id
-        )
+        if not claimed:
+            held.enter_context(hold())
+        header = replace(header, changed_code=(*header.changed_code, *changed))
+        opening = _reopen(settings, repository, lease, header, request)
         continuation = Continuation(
             registry=restored.registry,
             artifacts=point.artifacts,
@@ -111,6 +111,25 @@ def resume_run(
             resumed_from=point.resumed_from,
         )
         return go_on(settings, opening, continuation, restored)
+
+
+def _read_unfinished(repository: Repository, run: RunId, definition: AnyWorkflow) -> RunHeader:
+    header = repository.header(run)
+    require_same_workflow(header, definition)
+    if header.status is RunStatus.SUCCEEDED:
+        raise AlreadySucceeded(f"run {run} has succeeded; fork one of its checkpoints, or restart it")
+    return header
+
+
+def _reopen(
+    settings: Settings, repository: Repository, lease: Lease, header: RunHeader, request: ResumeRequest
+) -> Opening:
+    """Write that the run goes on."""
+    operation = new_operation("resume", settings.now(), request.command)
+    header = replace(header, status=RunStatus.RUNNING, updated_at=operation.at, error=None)
+    repository.update_header(header.run, lease, header, operation=operation)
+    output = locate_output(repository, header)
+    return Opening(repository=repository, lease=lease, header=header, output=output, operation=operation.id)
 
 
 def _bring_files(
@@ -138,7 +157,7 @@ def _bring_files(
 def go_on(
     settings: Settings, opening: Opening, continuation: Continuation, restored: Restored
 ) -> Finish | Fail:
-    """Execute a run from a restored state to its end, under the lease that the opening holds."""
+    """Execute a run from a restored state to its end. Its lease and its directory's lock are held."""
     begin = resume(restored.frame, remaining=restored.remaining)
     with open_books(settings, opening, continuation) as books:
         return execute(
