@@ -31,6 +31,9 @@ class Reader:
         rows = self.database.execute("SELECT id, name, size FROM packs").fetchall()
         self.packs = {number: (directory / "packs" / f"{name}.pack", size) for number, name, size in rows}
 
+    def close(self) -> None:
+        self.database.close()
+
     def pragma(self, name: str) -> int:
         return self.database.execute(f"PRAGMA {name}").fetchone()[0]
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,9 @@ def golden(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def reader() -> Reader:
-    return Reader(make_store.STORE)
+def reader() -> Iterator[Reader]:
+    with closing(Reader(make_store.STORE)) as reader:
+        yield reader
 
 
 def test_everything_in_it_is_read_as_it_was_written(golden: Path) -> None:
