@@ -6,12 +6,16 @@ import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import click
 
-from verdog_cli.context import Context
+from verdog_cli.context import JSON, JSONL, Context
 from verdog_cli.group import verdog
 from verdog_cli.render import silence_stdout
+
+if TYPE_CHECKING:
+    from verdog_cli.failures import Failure
 
 
 def run_application(arguments: Sequence[str]) -> int:
@@ -53,36 +57,44 @@ def _invoke(head: Sequence[str], context: Context) -> int:
 
 def _end_of_arguments(end: SystemExit, context: Context) -> int:
     """Return the exit code of a workflow's argument parser, which has said everything there is to say."""
+    from verdog_cli.failures import Failure
+
     if end.code is not None and not isinstance(end.code, int):
         click.echo(end.code, err=True)
     code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    if code and context.json_operation is not None:
-        from verdog_cli.render import emit_document
-
+    if code:
         message = "the arguments of the workflow do not fit; standard error says why"
-        error = {"kind": "usage", "code": "workflow.arguments_invalid", "message": message}
-        with contextlib.suppress(OSError):
-            emit_document(context.json_operation, status="error", error=error)
+        failure = Failure(exit_code=code, kind="usage", code="workflow.arguments_invalid", message=message)
+        _emit(failure, context)
     return code
 
 
 def _report(error: BaseException, context: Context) -> int:
-    from verdog_cli.failures import describe, format_failure
-    from verdog_cli.render import emit_document
+    from verdog_cli.failures import address, describe, format_failure
+    from verdog_cli.messages import tell
 
-    failure = describe(error)
+    failure = address(describe(error), context)
     if context.traceback:
         import traceback
 
         traceback.print_exception(error)
-    if context.json_operation is not None:
-        with contextlib.suppress(OSError):
-            emit_document(context.json_operation, status="error", error=failure.as_json())
+    _emit(failure, context)
     text = format_failure(failure)
     if text:
         with contextlib.suppress(OSError):
-            click.echo(text, err=True)
+            tell(text, context)
     return failure.exit_code
+
+
+def _emit(failure: "Failure", context: Context) -> None:
+    """Print an error as JSON if that was asked for."""
+    from verdog_cli.documents import emit_document, emit_line
+
+    with contextlib.suppress(OSError):
+        if context.error_form == JSON:
+            emit_document(context.operation, status="error", error=failure.as_json())
+        elif context.error_form == JSONL:
+            emit_line("error", failure.as_json())
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -48,7 +48,7 @@ def judge(facts: "Facts") -> list[Remark]:
 
 def _judge_store(store: "StoreFacts") -> Iterator[Remark]:
     if store.error is not None:
-        hint = "verdog fsck says what is damaged" if store.error.kind == "corrupt" else None
+        hint = "`verdog fsck` says what is damaged" if store.error.kind == "corrupt" else None
         yield Remark(
             kind="store", finding=True, message=f"the store cannot be read: {store.error}", hint=hint
         )
@@ -65,14 +65,14 @@ def _judge_store(store: "StoreFacts") -> Iterator[Remark]:
             kind="run.interrupted",
             finding=True,
             message=f"{more} of that kind",
-            hint="verdog runs --status interrupted lists all",
+            hint="`verdog runs --status interrupted` lists all",
         )
     if store.missing:
         yield Remark(
             kind="run.output_missing",
             finding=False,
             message=f"the output directory of {plural(store.missing, 'run')} is gone",
-            hint="verdog resume and verdog checkout write the recorded files again",
+            hint="`verdog resume RUN` and `verdog checkout RUN DIR` write the recorded files again",
         )
 
 

@@ -182,6 +182,14 @@ def format_status(change: "FileChange") -> str:
     return "\t".join([f"{change.status.value}{similarity}", *paths])
 
 
+def join_names(change: "FileChange") -> bytes:
+    """Return the same with a NUL after each part and the paths as they are."""
+    similarity = "" if change.similarity is None else f"{change.similarity:03}"
+    paths = dict.fromkeys(path for path in (change.before_path, change.after_path) if path is not None)
+    parts = [f"{change.status.value}{similarity}".encode(), *paths]
+    return b"".join(part + b"\0" for part in parts)
+
+
 def _format_side(side: "Side") -> str:
     checkpoint = side.checkpoint
     if checkpoint is None:

@@ -1,15 +1,16 @@
 """Errors as an exit code, one sentence and a hint."""
 
 import re
-import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import click
 
+from verdog_cli.context import Context
 from verdog_cli.exits import BUSY, CANCELLED, CORRUPT, FAILED, UNAVAILABLE, USAGE, RunEnded
 from verdog_cli.group import TailCommand
-from verdog_cli.render import escape
+from verdog_cli.messages import format_hint
+from verdog_cli.render import escape, exact
 from verdog_objects.errors import (
     Ambiguous,
     Busy,
@@ -48,12 +49,13 @@ class Failure:
 
     def as_json(self) -> dict[str, object]:
         """Return the `error` member of a JSON document."""
-        document: dict[str, object] = {"kind": self.kind, "code": self.code, "message": self.message}
-        if self.hint is not None:
-            document["hint"] = self.hint
-        if self.paths:
-            document["paths"] = [path.decode("utf-8", "surrogateescape") for path in self.paths]
-        return document
+        return {
+            "kind": self.kind,
+            "code": self.code,
+            "message": self.message,
+            "hint": self.hint,
+            "paths": [exact(path) for path in self.paths],
+        }
 
 
 _CATEGORIES: tuple[tuple[type[VerdogError], int, str | None], ...] = (
@@ -67,7 +69,8 @@ _CATEGORIES: tuple[tuple[type[VerdogError], int, str | None], ...] = (
     (
         NotRestorable,
         FAILED,
-        "`verdog checkpoints RUN` shows which checkpoints can be used; `verdog restart RUN` begins again",
+        "`verdog checkpoints RUN` shows which checkpoints can be used; "
+        "`verdog restart RUN --sessions fresh` begins again",
     ),
     (InvalidInput, USAGE, None),
     (Unavailable, UNAVAILABLE, None),
@@ -217,8 +220,13 @@ def _system_sentence(error: OSError) -> str:
     return f"{error.filename}: {reason}" if error.filename else f"the system refused: {reason}"
 
 
-_FIXED_SPACE = "\x00"
-"""Stands for a space in a command while a hint is wrapped, so that no command is cut."""
+def address(failure: Failure, context: Context) -> Failure:
+    """Return what is said about an error with commands that can be pasted: where, and about which run."""
+    hint = failure.hint
+    if hint is not None and context.run is not None:
+        hint = re.sub(r"\bRUN\b", context.run, hint)
+    hint = None if hint is None else context.paste(hint)
+    return replace(failure, message=context.paste(failure.message), hint=hint)
 
 
 def format_failure(failure: Failure) -> str:
@@ -227,12 +235,7 @@ def format_failure(failure: Failure) -> str:
         return ""
     lines = [f"error: {_sentence(failure.message)}"]
     if failure.hint:
-        whole = re.sub("`[^`]*`", lambda found: found[0].replace(" ", _FIXED_SPACE), failure.hint)
-        wrapped = textwrap.wrap(whole, 74, break_long_words=False, break_on_hyphens=False)
-        lines += [
-            f"{'hint: ' if index == 0 else '      '}{line.replace(_FIXED_SPACE, ' ')}"
-            for index, line in enumerate(wrapped)
-        ]
+        lines.append(format_hint(failure.hint))
     return "\n".join(lines)
 
 

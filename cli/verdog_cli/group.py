@@ -2,13 +2,16 @@
 
 import importlib
 import os
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from verdog_cli.context import Context
+from verdog_cli.context import JSON, JSONL, Context
 from verdog_cli.exits import Usage
+from verdog_cli.palette import wants_colours
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -101,21 +104,31 @@ def _take_traceback(ctx: click.Context, parameter: click.Parameter, value: bool)
         ctx.ensure_object(Context).traceback = True
 
 
-_TRACEBACK = click.Option(
-    ["--traceback"], is_flag=True, hidden=True, expose_value=False, callback=_take_traceback
+def _take_colour(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    context = ctx.ensure_object(Context)
+    context.colour = value or context.colour
+    ctx.color = wants_colours(context.colour, os.environ, terminal=sys.stdout.isatty())
+
+
+_WHEN = click.Choice(["auto", "always", "never"])
+
+_ANYWHERE: tuple[click.Parameter, ...] = (
+    click.Option(["--traceback"], is_flag=True, hidden=True, expose_value=False, callback=_take_traceback),
+    click.Option(["--color"], type=_WHEN, hidden=True, expose_value=False, callback=_take_colour),
 )
+"""Options of `verdog` that may also stand behind the name of a command."""
 
 
 class Command(click.Command):
-    """A command of verdog: knows `-h`, takes `--traceback` behind its name; its epilog are examples."""
+    """A command of verdog: knows `-h`, takes some options of `verdog` itself; its epilog are examples."""
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
         """Return `-h` and `--help`."""
         return ["-h", "--help"]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the command's own parameters and `--traceback`."""
-        return [*super().get_params(ctx), _TRACEBACK]
+        """Return the command's own parameters, `--traceback` and `--color`."""
+        return [*super().get_params(ctx), *_ANYWHERE]
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the epilog as examples, line by line."""
@@ -125,10 +138,13 @@ class Command(click.Command):
                     formatter.write(f"  {line.strip()}\n")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Note that JSON was asked for before anything can go wrong."""
-        if "--json" in args:
-            ctx.ensure_object(Context).json_operation = ctx.command_path.partition(" ")[2]
-        return super().parse_args(ctx, args)
+        """Note whether JSON was asked for before anything can go wrong."""
+        context = ctx.ensure_object(Context)
+        context.operation = ctx.command_path.partition(" ")[2]
+        context.error_form = next((form for form in (JSON, JSONL) if form in args), None)
+        rest = super().parse_args(ctx, args)
+        context.error_form = context.form if context.form in (JSON, JSONL) else None
+        return rest
 
 
 class CommandGroup(click.Group):
@@ -141,8 +157,8 @@ class CommandGroup(click.Group):
         return ["-h", "--help"]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the group's own parameters and `--traceback`."""
-        return [*super().get_params(ctx), _TRACEBACK]
+        """Return the group's own parameters, `--traceback` and `--color`."""
+        return [*super().get_params(ctx), *_ANYWHERE]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insist on a command."""
@@ -188,6 +204,14 @@ def _unknown(name: str, known: Iterable[str], ctx: click.Context) -> Usage:
     epilog="verdog COMMAND --help explains a command. Start with: verdog demo",
 )
 @click.option("-C", "directory", metavar="DIR", help="Work as if started in DIR.")
+@click.option(
+    "--color",
+    type=_WHEN,
+    metavar="WHEN",
+    expose_value=False,
+    callback=_take_colour,
+    help="Colours: auto (only on a terminal), always or never.",
+)
 @click.option("--no-pager", is_flag=True, help="Never send long output through a pager.")
 @click.option("--traceback", is_flag=True, help="Show the traceback of an error, too.")
 @click.version_option(package_name="verdog-repo", message="verdog %(version)s")
@@ -197,14 +221,13 @@ def verdog(ctx: click.Context, directory: str | None, no_pager: bool, traceback:
     context = ctx.ensure_object(Context)
     context.traceback = context.traceback or traceback
     context.pager = not no_pager
-    if os.environ.get("NO_COLOR"):
-        ctx.color = False
     if directory is not None:
-        _enter(directory)
+        _enter(directory, context)
 
 
-def _enter(directory: str) -> None:
+def _enter(directory: str, context: Context) -> None:
     try:
+        context.start, context.directory = Path.cwd(), directory
         os.chdir(directory)
     except OSError as error:
         raise Usage(f"-C {directory}: {(error.strerror or str(error)).lower()}") from error

@@ -7,11 +7,12 @@ Usage: verdog [OPTIONS] COMMAND [ARGS]...
   resumed and forked.
 
 Options:
-  -C DIR       Work as if started in DIR.
-  --no-pager   Never send long output through a pager.
-  --traceback  Show the traceback of an error, too.
-  --version    Show the version and exit.
-  -h, --help   Show this message and exit.
+  -C DIR        Work as if started in DIR.
+  --color WHEN  Colours: auto (only on a terminal), always or never.
+  --no-pager    Never send long output through a pager.
+  --traceback   Show the traceback of an error, too.
+  --version     Show the version and exit.
+  -h, --help    Show this message and exit.
 
 Running:
   demo     Make an example project, run it, kill a second run half way.

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from verdog_cli.collector import collect_as_usual
-from verdog_cli.context import Context
+from verdog_cli.context import JSON, Context
+from verdog_cli.documents import emit_document
 from verdog_cli.exits import CANCELLED, FAILED, OK
+from verdog_cli.messages import tell, tell_hint
+from verdog_cli.palette import STATUSES, paint
 from verdog_cli.progress import show_progress
-from verdog_cli.render import emit_document, escape, plural, silence_stdout
+from verdog_cli.render import escape, exact, plural, silence_stdout
 
 if TYPE_CHECKING:
     from verdog_runtime.lifecycle import Conduct, RunOutcome
@@ -27,30 +30,24 @@ def report_outcome(outcome: "RunOutcome", *, context: Context, operation: str, e
     That code does not depend on whether anybody still reads standard output.
     """
     try:
-        if context.json_operation is not None:
+        if context.form == JSON:
             emit_document(operation, **_as_json(outcome))
         else:
             more = executed and operation in ("resume", "fork")
-            _print_outcome(outcome, executed=executed, noun="more checkpoint" if more else "checkpoint")
+            noun = "more checkpoint" if more else "checkpoint"
+            _print_outcome(outcome, context, executed=executed, noun=noun)
     except BrokenPipeError:
         silence_stdout()
-    if context.json_operation is None:
-        _print_advice(outcome, executed=executed)
+    if context.form != JSON:
+        _print_advice(outcome, context, executed=executed)
     if outcome.not_restorable:
-        click.echo(
+        tell(
             f"warning: {outcome.not_restorable:,} of {plural(outcome.checkpoints, 'checkpoint')} "
-            f"cannot be resumed or forked; see: verdog checkpoints {outcome.run}",
-            err=True,
+            "cannot be resumed or forked",
+            context,
         )
+        tell_hint(f"`verdog checkpoints {outcome.run}` says why", context)
     return _EXIT_CODES.get(outcome.status, FAILED) if executed else OK
-
-
-def display_path(path: Path) -> str:
-    """Return a path as short as it can be pasted: relative to the current directory if it is below it."""
-    try:
-        return escape(str(path.relative_to(Path.cwd())))
-    except ValueError:
-        return escape(str(path))
 
 
 def find_stacktrace(output_dir: Path) -> Path | None:
@@ -58,28 +55,28 @@ def find_stacktrace(output_dir: Path) -> Path | None:
     return max(output_dir.glob("*/*/stacktrace.txt"), default=None)
 
 
-def _print_outcome(outcome: "RunOutcome", *, executed: bool, noun: str) -> None:
-    status = outcome.status if executed else "made, not started"
+def _print_outcome(outcome: "RunOutcome", context: Context, *, executed: bool, noun: str) -> None:
+    status = paint(outcome.status, STATUSES[outcome.status]) if executed else "made, not started"
     click.echo(f"{status}: {plural(outcome.checkpoints, noun)}")
     click.echo(f"  run     {outcome.run}")
-    click.echo(f"  output  {display_path(outcome.output_dir)}")
+    click.echo(f"  output  {context.display(outcome.output_dir)}")
     if outcome.result_text is not None:
         click.echo(f"  result  {escape(outcome.result_text)}")
 
 
-def _print_advice(outcome: "RunOutcome", *, executed: bool) -> None:
+def _print_advice(outcome: "RunOutcome", context: Context, *, executed: bool) -> None:
     """Print on standard error what went wrong and how to go on."""
     if outcome.error is not None:
-        click.echo(f"error: {outcome.error.type}: {escape(outcome.error.message)}", err=True)
+        tell(f"error: {outcome.error.type}: {escape(outcome.error.message)}", context)
         trace = find_stacktrace(outcome.output_dir)
         if trace is not None:
-            click.echo(f"hint: the traceback is in {display_path(trace)}", err=True)
+            tell(f"hint: the traceback is in {context.display(trace)}", context)
     if outcome.error is not None and outcome.resumable:
-        click.echo(f"hint: verdog resume {outcome.run} tries again from the last checkpoint", err=True)
+        tell_hint(f"`verdog resume {outcome.run}` tries again from the last checkpoint", context)
     elif outcome.error is not None:
-        click.echo(f"hint: verdog restart {outcome.run} --sessions fresh begins again", err=True)
+        tell_hint(f"`verdog restart {outcome.run} --sessions fresh` begins again", context)
     elif outcome.status == "interrupted" or not executed:
-        click.echo(f"hint: verdog resume {outcome.run}", err=True)
+        tell_hint(f"verdog resume {outcome.run}", context)
 
 
 def _as_json(outcome: "RunOutcome") -> dict[str, object]:
@@ -87,7 +84,7 @@ def _as_json(outcome: "RunOutcome") -> dict[str, object]:
     return {
         "status": outcome.status,
         "run": outcome.run,
-        "output_dir": str(outcome.output_dir),
+        "output_dir": exact(os.fsencode(outcome.output_dir)),
         "checkpoints": outcome.checkpoints,
         "not_restorable": outcome.not_restorable,
         "result": outcome.result,
@@ -99,13 +96,13 @@ def _as_json(outcome: "RunOutcome") -> dict[str, object]:
 
 
 @contextlib.contextmanager
-def conduct(output_dir: Path, *, quiet: bool) -> "Generator[Conduct]":
+def conduct(context: Context, output_dir: Path) -> "Generator[Conduct]":
     """Yield how an execution is conducted: with the progress that fits, and this process's command line."""
     from verdog_runtime.lifecycle import Conduct
 
-    title = f"writing to {display_path(output_dir)}"
+    title = f"writing to {context.display(output_dir)}"
     collect_as_usual()
-    with show_progress(title, quiet=quiet) as progress, _process_put_back():
+    with show_progress(title, quiet=context.form == JSON) as progress, _process_put_back():
         yield Conduct(observer=progress, command=tuple(sys.argv[1:]))
 
 
@@ -124,7 +121,7 @@ def _process_put_back() -> Generator[None]:
 @contextlib.contextmanager
 def only_the_document(context: Context) -> Generator[None]:
     """During a run with `--json`, send whatever it or its child processes print to standard error."""
-    if context.json_operation is None:
+    if context.form != JSON:
         yield
         return
     sys.stdout.flush()

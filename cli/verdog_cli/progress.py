@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
-from verdog_cli.render import escape, format_duration, plural, shorten, silence_stdout, terminal_width
+from verdog_cli.cells import pad, shorten
+from verdog_cli.messages import tell
+from verdog_cli.palette import BAD, PLAIN, Style, is_coloured, paint
+from verdog_cli.render import escape, format_duration, plural, silence_stdout, terminal_width
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,8 +22,19 @@ if TYPE_CHECKING:
     from verdog_runtime.interpreter.observer import CheckpointNotice
 
 
+_WIDE = 56
+"""A terminal of this width has room for everything."""
+
+_LEAST = 12
+"""A path gets so much room before a duration does."""
+
+
 class Progress(Protocol):
     """Told about a run as it happens, on the thread that executes it. Never raises."""
+
+    def run_started(self, run: str) -> None:
+        """A run is listed and about to execute; whoever is told knows what to resume."""
+        ...
 
     def visit_started(self, path: str) -> None:
         """A visit begins; its path is relative to the output directory, as `survey/000002`."""
@@ -47,10 +61,15 @@ class _Visit:
 
 
 class SilentProgress:
-    """Says nothing but one line on standard error at the first checkpoint that cannot be restored."""
+    """Says on standard error which run it is, and when the first checkpoint cannot be restored."""
 
     def __init__(self) -> None:
         self._warned = False
+
+    def run_started(self, run: str) -> None:
+        """Name it on standard error."""
+        with contextlib.suppress(OSError):
+            click.echo(f"run {run}", err=True)
 
     def visit_started(self, path: str) -> None:
         """Say nothing."""
@@ -72,9 +91,7 @@ class SilentProgress:
         self._warned = True
         reason = escape(notice.reason or "no reason recorded")
         with contextlib.suppress(OSError):
-            click.echo(
-                f"warning: checkpoint {notice.sequence} cannot be resumed or forked: {reason}", err=True
-            )
+            tell(f"warning: checkpoint {notice.sequence} cannot be resumed or forked: {reason}")
 
 
 class LineProgress(SilentProgress):
@@ -85,11 +102,14 @@ class LineProgress(SilentProgress):
         self._title = title
         self._finished: _Visit | None = None
 
-    def visit_started(self, path: str) -> None:
-        """Print what is still to be said about the visit before; the title before the first."""
+    def run_started(self, run: str) -> None:
+        """Print its id and the title."""
+        self._print(f"run {run}")
         if self._title:
             self._print(self._title)
-            self._title = ""
+
+    def visit_started(self, path: str) -> None:
+        """Print what is still to be said about the visit before."""
         self._flush("")
 
     def visit_finished(self, path: str, status: str, duration_s: float) -> None:
@@ -109,16 +129,16 @@ class LineProgress(SilentProgress):
     def _flush(self, number: str) -> None:
         visit, self._finished = self._finished, None
         if visit is not None:
-            duration = format_duration(round(visit.duration_s * 1e9))
-            status = "" if visit.status == "succeeded" else f"  {visit.status}"
-            self._print(f"{number:>6}  {_fit(visit.path)}  {duration:>7}{status}")
+            good = visit.status == "succeeded"
+            line = _format_visit(number, visit.path, visit.duration_s, "" if good else visit.status)
+            self._print(line, PLAIN if good else BAD)
         elif number:
             self._print(f"{number:>6}")
 
-    def _print(self, line: str) -> None:
+    def _print(self, line: str, style: Style = PLAIN) -> None:
         try:
             with contextlib.suppress(ValueError):
-                click.echo(line)
+                click.echo(paint(line, style))
         except BrokenPipeError:
             silence_stdout()  # the run goes on, and what its steps print must not fail either
         except OSError:
@@ -138,7 +158,7 @@ class LiveProgress(LineProgress):
     def visit_started(self, path: str) -> None:
         """Show the visit below the lines."""
         super().visit_started(path)
-        self._path = _fit(path)
+        self._path = path
         self._since_s = time.monotonic()
         if self._live is None:
             from rich.live import Live
@@ -158,18 +178,30 @@ class LiveProgress(LineProgress):
     def _render(self) -> "Text":
         from rich.text import Text
 
-        elapsed = format_duration(round((time.monotonic() - self._since_s) * 1e9))
-        return Text(f"{'':6}  {self._path}  {elapsed:>7}", style="dim")
+        line = _format_visit("", self._path, time.monotonic() - self._since_s)
+        return Text(line, style="dim", no_wrap=True, overflow="crop")
 
-    def _print(self, line: str) -> None:
+    def _print(self, line: str, style: Style = PLAIN) -> None:
         with contextlib.suppress(OSError, ValueError):
-            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+            self._console.print(line, style=style.colour, markup=False, highlight=False, soft_wrap=True)
 
 
-def _fit(path: str) -> str:
-    """Return a visit's path as wide as its column, which leaves room for a number and a duration."""
-    width = max(16, min(52, terminal_width() - 18))
-    return f"{shorten(escape(path), width):<{width}}"
+def _format_visit(number: str, path: str, duration_s: float, status: str = "") -> str:
+    """Return a visit as a line: the number of its checkpoint, its path, its duration, how it ended if badly.
+
+    On a narrow terminal the columns are closer, and the last one is the status or the duration; the duration
+    is left out if the path needs its room.
+    """
+    path, duration, width = escape(path), format_duration(round(duration_s * 1e9)), terminal_width()
+    if width >= _WIDE:
+        room = min(52, width - 28)
+        line = f"{number:>6}  {pad(shorten(path, room), room)}  {duration:>7}"
+        return f"{line}  {status}" if status else line
+    last = f" {status or duration:>9}"
+    if not status and width - 5 - len(last) < _LEAST:
+        last = ""
+    room = max(1, width - 6 - len(last))
+    return f"{number:>5} {pad(shorten(path, room), room)}{last}".rstrip()
 
 
 @contextlib.contextmanager
@@ -181,7 +213,7 @@ def show_progress(title: str = "", *, quiet: bool) -> Generator[Progress]:
     if sys.stdout.isatty():
         from rich.console import Console
 
-        lines: LineProgress = LiveProgress(Console(), title)
+        lines: LineProgress = LiveProgress(Console(no_color=not is_coloured()), title)
     else:
         lines = LineProgress(title)
     try:

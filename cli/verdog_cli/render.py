@@ -1,16 +1,10 @@
-"""Text and JSON from the same values."""
+"""Values as text: names, sizes, durations, counts."""
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
-
-import click
+from typing import TextIO
 
 from verdog_objects.paths import escape_path
-
-SCHEMA_VERSION = 1
-"""Of every JSON document that the command prints."""
 
 
 def escape(text: str | bytes) -> str:
@@ -62,68 +56,19 @@ def plural(count: int, noun: str, many: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
-def terminal_width() -> int:
-    """Return how wide a line may be: what `COLUMNS` says, else the terminal's width, else 80."""
+def terminal_width(stream: TextIO | None = None) -> int:
+    """Return how wide a line may be: what `COLUMNS` says, else the terminal's width, else 80.
+
+    Args:
+        stream: where the line goes; standard output when None.
+    """
     columns = os.environ.get("COLUMNS", "")
     if columns.isascii() and columns.isdigit() and int(columns) > 0:
         return int(columns)
     try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+        return os.get_terminal_size((stream or sys.stdout).fileno()).columns or 80
     except (OSError, ValueError, AttributeError):  # no terminal, a closed stream, or none at all
         return 80
-
-
-class Column(NamedTuple):
-    """A column of a table.
-
-    Attributes:
-        right: numbers stand at the right.
-        shrink: this column gives way, down to 8 characters, when the table is too wide: its middle goes.
-    """
-
-    title: str
-    right: bool = False
-    shrink: bool = False
-
-
-def format_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of a table, titles first, no wider than `terminal_width` if a column can give way."""
-    widths = [
-        max(len(column.title), *(len(row[index]) for row in rows)) if rows else len(column.title)
-        for index, column in enumerate(columns)
-    ]
-    excess = sum(widths) + 2 * (len(columns) - 1) - terminal_width()
-    for index in sorted(range(len(columns)), key=lambda each: -widths[each]):
-        if excess > 0 and columns[index].shrink:
-            cut = min(excess, max(0, widths[index] - max(8, len(columns[index].title))))
-            widths[index] -= cut
-            excess -= cut
-    for row in ([column.title for column in columns], *rows):
-        cells = [
-            f"{shorten(cell, width):{'>' if column.right else '<'}{width}}"
-            for column, cell, width in zip(columns, row, widths, strict=True)
-        ]
-        yield "  ".join(cells).rstrip()
-
-
-def shorten(text: str, width: int) -> str:
-    """Return a text cut in its middle so that it is no longer than a width."""
-    if len(text) <= width:
-        return text
-    if width <= 3:
-        return text[:width]
-    keep = width - 2
-    return f"{text[: (keep + 1) // 2]}..{text[len(text) - keep // 2 :]}"
-
-
-def page(lines: Iterable[str], *, pager: bool) -> None:
-    """Print lines, through a pager when standard output is a terminal and they would not fit."""
-    if not (pager and sys.stdout.isatty()):
-        for line in lines:
-            click.echo(line)
-        return
-    os.environ.setdefault("LESS", "FRX")
-    click.echo_via_pager(f"{line}\n" for line in lines)
 
 
 def silence_stdout() -> None:
@@ -131,11 +76,3 @@ def silence_stdout() -> None:
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
     os.close(null)
-
-
-def emit_document(operation: str, **fields: object) -> None:
-    """Print the one JSON document of a command. It is ASCII, whatever the names in it."""
-    import json
-
-    document = {"schema_version": SCHEMA_VERSION, "operation": operation, **fields}
-    click.echo(json.dumps(document, indent=2, ensure_ascii=True))

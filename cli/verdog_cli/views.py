@@ -1,7 +1,9 @@
 """Runs and checkpoints as rows of tables and as members of JSON documents."""
 
+import os
 import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdog_cli.render import escape, exact
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from verdog_repo.checkpoint import Checkpoint
     from verdog_repo.lineage import Lineage
     from verdog_repo.listing import RunListing
-    from verdog_repo.record import Boundary
+    from verdog_repo.record import Boundary, CheckpointRecord
 
 SHORT_COMMIT = 8
 """Digits of a commit id in tables."""
@@ -43,6 +45,11 @@ def format_next(checkpoint: "Checkpoint", *, end: str = "-") -> str:
 def format_name(checkpoint: "Checkpoint") -> str:
     """Return the name of a checkpoint that can be pasted: `RUN@17`."""
     return f"{short_run(checkpoint.run)}@{checkpoint.sequence}"
+
+
+def format_marked_name(checkpoint: "Checkpoint") -> str:
+    """Return the name of a checkpoint, with a `!` if it cannot be resumed or forked."""
+    return f"{format_name(checkpoint)}{'' if checkpoint.restorable else '!'}"
 
 
 def format_boundary(boundary: "Boundary | None", *, graph: bool = True) -> str:
@@ -93,15 +100,15 @@ def parse_since(text: str) -> int:
 
 
 def checkpoint_as_json(checkpoint: "Checkpoint") -> dict[str, object]:
-    """Return a checkpoint as one member of a list."""
+    """Return a checkpoint, the same wherever it stands."""
     return {
         "run": checkpoint.run,
         "checkpoint": checkpoint.sequence,
         "commit": checkpoint.commit.hex(),
         "parent": None if checkpoint.parent is None else checkpoint.parent.hex(),
         "kind": checkpoint.kind.value,
-        "completed": _place_as_json(checkpoint.place, checkpoint.visit),
-        "next": _place_as_json(checkpoint.next_place, checkpoint.next_visit),
+        "completed": visit_as_json(checkpoint.place, checkpoint.visit),
+        "next": visit_as_json(checkpoint.next_place, checkpoint.next_visit),
         "restorable": checkpoint.restorable,
         "branchable": checkpoint.branchable,
         "fork_fresh": checkpoint.fork_fresh,
@@ -113,19 +120,34 @@ def checkpoint_as_json(checkpoint: "Checkpoint") -> dict[str, object]:
     }
 
 
-def _place_as_json(place: str | None, visit: int | None) -> dict[str, object] | None:
-    return None if place is None else {"place": place, "visit": visit}
+def recorded_as_json(checkpoint: "Checkpoint", record: "CheckpointRecord") -> dict[str, object]:
+    """Return a checkpoint with what only its record says."""
+    return checkpoint_as_json(checkpoint) | {
+        "completed_in": _graph_as_json(record.completed),
+        "next_in": _graph_as_json(record.next),
+        "unavailable_code": record.unavailable_code,
+        "unavailable_reason": record.reason,
+        "from": lineage_as_json(record.parent),
+        "late": [exact(path) for path in record.late],
+    }
 
 
-def boundary_as_json(boundary: "Boundary | None") -> dict[str, object] | None:
-    """Return a boundary with all that is known of it."""
+def visit_as_json(place: str | None, visit: int | None) -> dict[str, object] | None:
+    """Return a visit: the place of its node, as a revision names it, the node's id, and its number."""
+    from verdog_repo.places import parse_place
+
+    if place is None:
+        return None
+    return {"place": place, "node": parse_place(place)[1], "visit": visit}
+
+
+def _graph_as_json(boundary: "Boundary | None") -> dict[str, object] | None:
+    """Return which graph the node of a boundary belongs to."""
     if boundary is None:
         return None
     return {
         "project_path": boundary.project_path,
         "graph": boundary.graph,
-        "node": boundary.node,
-        "visit": boundary.visit,
         "call_path": boundary.call_path,
     }
 
@@ -142,8 +164,10 @@ def lineage_as_json(lineage: "Lineage | None") -> dict[str, object] | None:
     }
 
 
-def run_as_json(listing: "RunListing", *, brief: bool = False) -> dict[str, object]:
-    """Return a run as one member of a list."""
+def run_as_json(listing: "RunListing", project: Path, *, brief: bool = False) -> dict[str, object]:
+    """Return a run as one member of a list; `project` is the directory that it belongs to."""
+    from verdog_repo.filenames import locate_directory
+
     header = listing.header
     document: dict[str, object] = {
         "run": header.run,
@@ -153,7 +177,7 @@ def run_as_json(listing: "RunListing", *, brief: bool = False) -> dict[str, obje
         "active": listing.active,
         "started_at": header.started_at,
         "updated_at": header.updated_at,
-        "output_dir": header.output_dir,
+        "output_dir": exact(os.fsencode(locate_directory(project, header.output_dir))),
         "present": listing.present,
         "checkpointing": header.checkpointing,
         "arguments": list(header.arguments),
@@ -182,6 +206,24 @@ def entry_as_json(path: bytes, entry: "Entry") -> dict[str, object]:
         "mode": f"{entry.mode:04o}",
         "size_bytes": entry.size,
         "oid": entry.oid.hex(),
+    }
+
+
+def change_as_json(
+    status: str,
+    before: "tuple[bytes | None, Entry | None]",
+    after: "tuple[bytes | None, Entry | None]",
+    similarity: int | None = None,
+) -> dict[str, object]:
+    """Return a changed file: what happened to it, and its path and entry on both sides."""
+    sides = [None if entry is None else entry_as_json(path or b"", entry) for path, entry in (before, after)]
+    path = before[0] if after[1] is None else after[0]
+    return {
+        "status": status,
+        "path": exact(path or b""),
+        "similarity": similarity,
+        "before": sides[0],
+        "after": sides[1],
     }
 
 

@@ -154,16 +154,15 @@ def test_json_has_everything(verdog: Verdog, runs: tuple[HandMade, ...]) -> None
     assert document["differs"] is True
     assert document["same_workflow"] is True
     assert document["left"]["run"] == "first"
-    visits = document["visits"]
-    assert (visits["both"], visits["only_left"]) == (2, [])
-    assert visits["only_right"][0] == {
+    assert (document["both"], document["only_left"]) == (2, [])
+    assert document["only_right"][0] == {
+        "side": "right",
         "run": "second",
         "checkpoint": 3,
-        "place": "end",
+        "completed": {"place": "end", "node": "end", "visit": 1},
         "ordinal": 1,
-        "visit": 1,
     }
-    assert visits["first_difference"]["reasons"] == ["files"]
+    assert document["first_difference"]["reasons"] == ["files"]
     assert document["state"][0]["fields"] == [{"path": "['count']", "before": "2", "after": "3"}]
     assert {each["status"] for each in document["files"]} == {"A", "M"}
     assert os.fsencode(document["files"][-1]["after"]["path"]) == b"\xfe"

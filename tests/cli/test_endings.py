@@ -28,7 +28,7 @@ def test_a_run_that_cannot_be_resumed_is_not_recommended_to_be(verdog: Verdog, p
     result = verdog("run", "flow.py", "--run-id", "first", "--checkpointing", "required")
     assert result.code == 1
     assert "verdog resume" not in result.err
-    assert "hint: verdog restart first --sessions fresh" in result.err
+    assert "hint: `verdog restart first --sessions fresh` begins again" in result.err
     assert verdog("resume", "first").code == 1
 
 

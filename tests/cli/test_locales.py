@@ -56,8 +56,8 @@ def test_a_directory_is_found_and_compared(recorded: Path) -> None:
 
 def test_a_fork_is_written_where_it_was_told_and_goes_on(recorded: Path) -> None:
     forked = in_the_c_locale("fork", "first@3", "--sessions", "fresh", "--output-dir", "zweig-ü", "--json")
-    assert (forked.code, forked.err) == (0, "")
     document = json.loads(forked.out)
+    assert (forked.code, forked.err) == (0, f"run {document['run']}\n")
     assert document["output_dir"] == str(recorded / "zweig-ü")
     assert header_of(recorded, document["run"]) == ("zweig-ü", *header_of(recorded, "first")[1:])
     assert registered(recorded) == {str(recorded / "größe"), str(recorded / "zweig-ü")}

@@ -130,7 +130,7 @@ def test_show_of_a_path_is_the_file_or_the_listing(verdog: Verdog, run: HandMade
 def test_show_as_json(verdog: Verdog, run: HandMade) -> None:
     document = json.loads(verdog("show", "first@3", "--json").out)
     assert document["checkpoint"]["unavailable_code"] == "checkpoint.serialization_failed"
-    assert document["checkpoint"]["completed"]["graph"] == "census.main"
+    assert document["checkpoint"]["completed_in"]["graph"] == "census.main"
 
 
 def test_ls_lists_one_directory(verdog: Verdog, run: HandMade) -> None:

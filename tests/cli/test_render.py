@@ -4,18 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from verdog_cli.cells import shorten
+from verdog_cli.documents import emit_document
 from verdog_cli.failures import Failure, format_failure
-from verdog_cli.render import (
-    Column,
-    emit_document,
-    escape,
-    exact,
-    format_duration,
-    format_size,
-    format_table,
-    plural,
-    shorten,
-)
+from verdog_cli.render import escape, exact, format_duration, format_size, plural
+from verdog_cli.tables import Column, format_table
 
 
 def test_a_name_with_control_characters_is_one_line() -> None:
@@ -79,7 +72,7 @@ def test_counts_have_their_noun() -> None:
     st.lists(st.tuples(st.text(max_size=120), st.text(max_size=120)), max_size=8),
 )
 def test_a_table_fits_80_columns_when_its_columns_can_shrink(rows: list[tuple[str, str]]) -> None:
-    columns = [Column(title="A", shrink=True), Column(title="B", right=True, shrink=True)]
+    columns = [Column(title="A", least=8), Column(title="B", right=True, least=8)]
     for line in format_table(columns, rows):
         assert len(line) <= 80
 

@@ -46,8 +46,9 @@ def test_run_prints_a_line_per_visit_and_the_result(verdog: Verdog, flow: Path) 
     assert result.code == 0
     assert result.err == ""
     lines = result.out.splitlines()
-    assert lines[0].startswith("writing to .verdog/runs/countdown/")
-    assert [line.split()[:2] for line in lines[1:4]] == [
+    assert lines[0] == "run first"
+    assert lines[1].startswith("writing to .verdog/runs/countdown/")
+    assert [line.split()[:2] for line in lines[2:5]] == [
         ["1", "enter/000001"],
         ["2", "start/000001"],
         ["3", "work/000001"],

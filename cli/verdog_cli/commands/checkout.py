@@ -7,7 +7,6 @@ import click
 
 from verdog_cli.context import Context, pass_context
 from verdog_cli.group import PathsCommand
-from verdog_cli.outcome import display_path
 from verdog_cli.render import format_size, plural
 from verdog_cli.selection import select_tree
 
@@ -50,5 +49,5 @@ def command(
             max_bytes=max_bytes,
             only=only,
         )
-    where = display_path(directory.absolute())
+    where = context.display(directory.absolute())
     click.echo(f"{plural(totals.files, 'file')}, {format_size(totals.size_bytes)}, in {where}")

@@ -54,7 +54,7 @@ def command(context: Context, name: str) -> int:
     project = _make_project(Path(name))
     click.echo(f"{_WORKFLOW} is now in {name}: it reads Python sources, one package per visit.\n")
     click.echo(f"$ verdog {shlex.join(_command(FINISHED, arguments))}")
-    outcome = _run(project, arguments)
+    outcome = _run(context, project, arguments)
     code = report_outcome(outcome, context=context, operation="run")
     if code:
         raise RunEnded(code)
@@ -83,13 +83,13 @@ def _command(run: str, arguments: Sequence[str]) -> list[str]:
     return [*words, "--", *arguments] if arguments else words
 
 
-def _run(project: Path, arguments: Sequence[str]) -> "RunOutcome":
+def _run(context: Context, project: Path, arguments: Sequence[str]) -> "RunOutcome":
     from verdog_runtime.lifecycle import choose_output, run_workflow
     from verdog_runtime.sources import load_workflow
 
     loaded = load_workflow(_WORKFLOW, cwd=project)
     output = choose_output(project, loaded.local_id)
-    with conduct(output, quiet=False) as conducted:
+    with conduct(context, output) as conducted:
         return run_workflow(loaded, arguments, conducted, output_dir=output, run_id=FINISHED)
 
 

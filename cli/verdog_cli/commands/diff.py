@@ -1,15 +1,19 @@
 """`verdog diff`: what two checkpoints differ in."""
 
 import os
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from verdog_cli.context import Context, pass_context
+from verdog_cli.context import JSON, JSONL, Context, pass_context
+from verdog_cli.documents import emit_document, emit_line
 from verdog_cli.exits import FAILED, OK, Usage
+from verdog_cli.forms import form_option, json_option, jsonl_option
 from verdog_cli.group import PathsCommand
-from verdog_cli.render import emit_document, escape, page
+from verdog_cli.paging import page
+from verdog_cli.render import escape
 from verdog_cli.views import format_name
 from verdog_objects.errors import NotFound
 
@@ -19,6 +23,9 @@ if TYPE_CHECKING:
     from verdog_repo.diff import Comparison
     from verdog_repo.repository import Repository
     from verdog_repo.resolve import RevisionRange
+
+
+_STAT, _NAMES = "--stat", "--name-status"
 
 
 class Choice(NamedTuple):
@@ -47,18 +54,16 @@ class Choice(NamedTuple):
 )
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="[B]", required=False)
-@click.option(
-    "--stat", "form", flag_value="stat", help="Sizes of the changed files, and nothing of their contents."
-)
-@click.option(
-    "--name-status", "form", flag_value="names", help="Only a letter and the path of each changed file."
-)
+@form_option("--stat", help="Sizes of the changed files, and nothing of their contents.")
+@form_option("--name-status", help="Only a letter and the path of each changed file.")
+@click.option("-z", "null", is_flag=True, help="With --name-status: a NUL after each part, nothing escaped.")
 @click.option("--state", "only_state", is_flag=True, help="Only the state, and all of what changed in it.")
-@click.option("--json", "form", flag_value="json", help="Print one JSON document.")
+@json_option
+@jsonl_option
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if something differs.")
 @pass_context
 def command(
-    context: Context, first: str, second: str | None, form: str | None, only_state: bool, exit_code: bool
+    context: Context, first: str, second: str | None, null: bool, only_state: bool, exit_code: bool
 ) -> int:
     """Compare two checkpoints: their visits, state and files.
 
@@ -71,16 +76,23 @@ def command(
     id. Runs of different workflows have only their files compared.
     """
     paths = tuple(os.fsencode(path).removeprefix(b"./").rstrip(b"/") for path in context.tail or ())
-    if only_state and (paths or form in ("stat", "names")):
+    form = context.form
+    if null and form != _NAMES:
+        raise Usage(f"-z goes with {_NAMES}: nothing else of diff is made of paths")
+    if only_state and (paths or form in (_STAT, _NAMES)):
         raise Usage("--state is about values, so it goes with neither paths nor --stat nor --name-status")
-    choice = Choice(not paths and form != "names", not only_state, paths)
+    choice = Choice(not paths and form != _NAMES, not only_state, paths)
     with context.repository() as repository:
+        from verdog_cli import difference
         from verdog_runtime.comparison import compare_checkpoints
 
         left, right = _select(repository, first, second)
         comparison = compare_checkpoints(repository, left, right)
-        if form == "json":
-            _emit(repository, comparison, choice)
+        if form in (JSON, JSONL):
+            _emit(repository, comparison, choice, form)
+        elif null:
+            for change in _choose_listed(comparison, choice):
+                click.echo(difference.join_names(change), nl=False)
         else:
             page(_format(repository, comparison, choice, form), pager=context.pager)
         return FAILED if exit_code and _differs(comparison, choice) else OK
@@ -106,7 +118,7 @@ def _resolve(repository: "Repository", text: str) -> "Checkpoint":
     revision = repository.resolve(text)
     if revision.path is not None:
         head, _, path = text.partition(":")
-        raise Usage(f"{escape(text)} names a file", hint=f"verdog diff {head} ... -- {path}")
+        raise Usage(f"{escape(text)} names a file", hint=f"`verdog diff {head} ... -- {shlex.quote(path)}`")
     return revision.checkpoint
 
 
@@ -128,6 +140,12 @@ def _choose_files(comparison: "Comparison", choice: Choice) -> list["FileChange"
     return [each for each in comparison.files if not choice.paths or is_below(choice.paths, each)]
 
 
+def _choose_listed(comparison: "Comparison", choice: Choice) -> list["FileChange"]:
+    from verdog_cli.difference import choose_files
+
+    return choose_files(comparison, _choose_files(comparison, choice)).listed
+
+
 def _differs(comparison: "Comparison", choice: Choice) -> bool:
     if choice.state and comparison.state_differs:
         return True
@@ -143,8 +161,8 @@ def _format(
     from verdog_repo.alignment import Ordinals
 
     reader, files = repository.store, _choose_files(comparison, choice)
-    if form == "names":
-        yield from map(difference.format_status, difference.choose_files(comparison, files).listed)
+    if form == _NAMES:
+        yield from map(difference.format_status, _choose_listed(comparison, choice))
         return
     yield from difference.format_heading(comparison)
     if comparison.alignment is None:
@@ -162,9 +180,14 @@ def _format(
         )
 
 
-def _emit(repository: "Repository", comparison: "Comparison", choice: Choice) -> None:
-    from verdog_cli.difference_json import comparison_as_json
+def _emit(repository: "Repository", comparison: "Comparison", choice: Choice, form: str) -> None:
+    from verdog_cli.difference_json import comparison_as_json, iter_lines
 
     files = _choose_files(comparison, choice) if comparison.files is not None and choice.files else None
-    document = comparison_as_json(repository, comparison, files, state=choice.state)
-    emit_document("diff", differs=_differs(comparison, choice), **document)
+    differs = _differs(comparison, choice)
+    if form == JSON:
+        document = comparison_as_json(repository, comparison, files, state=choice.state)
+        emit_document("diff", differs=differs, **document)
+        return
+    for kind, fields in iter_lines(repository, comparison, files, state=choice.state):
+        emit_line(kind, {"differs": differs, **fields} if kind == "comparison" else fields)

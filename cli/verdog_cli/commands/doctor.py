@@ -1,30 +1,39 @@
 """`verdog doctor`: the project, the store and the machine below."""
 
-import textwrap
+import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from verdog_cli.context import Context, pass_context
+from verdog_cli.context import JSON, Context, pass_context
 from verdog_cli.diagnosis import Remark, judge
+from verdog_cli.documents import emit_document
 from verdog_cli.exits import FAILED, OK
+from verdog_cli.forms import json_option
 from verdog_cli.group import Command
-from verdog_cli.render import emit_document, escape, format_duration, format_size, plural
+from verdog_cli.messages import wrap_commands, wrap_hint
+from verdog_cli.palette import BAD, GOOD, NAME, TITLE, paint
+from verdog_cli.render import escape, exact, format_duration, format_size, plural, terminal_width
 
 if TYPE_CHECKING:
     from verdog_objects.disks import Disk
     from verdog_repo.doctor import Facts, Held, StoreFacts
 
-_WIDTH = 80
+_MOST = 80
+"""Longer lines are hard to read, however wide a terminal is."""
+
 _LABEL = 10
+_NARROW = 40
+"""A terminal that is narrower gets the label of a row on a line of its own."""
 
 
 @click.command("doctor", cls=Command)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @pass_context
-def command(context: Context, as_json: bool) -> int:
+def command(context: Context) -> int:
     """Report on the project, its store and the machine below.
 
     Versions, file system, free space, limits, locks that are held, runs that look interrupted, what killed
@@ -35,15 +44,20 @@ def command(context: Context, as_json: bool) -> int:
     from verdog_repo.doctor import gather_facts
 
     facts = gather_facts(context.project())
-    remarks = judge(facts)
+    remarks = [_address(each, context) for each in judge(facts)]
     findings = [each for each in remarks if each.finding]
-    if as_json:
+    if context.form == JSON:
         emit_document("doctor", **_as_json(facts, remarks))
     else:
         for line in _format(facts, remarks):
             click.echo(line)
-        click.echo(plural(len(findings), "finding"))
+        click.echo(paint(plural(len(findings), "finding"), BAD if findings else GOOD))
     return FAILED if findings else OK
+
+
+def _address(remark: Remark, context: Context) -> Remark:
+    """Return a remark whose commands can be pasted where the person is."""
+    return remark if remark.hint is None else replace(remark, hint=context.paste(remark.hint))
 
 
 def _format(facts: "Facts", remarks: list[Remark]) -> Iterator[str]:
@@ -61,23 +75,24 @@ def _format(facts: "Facts", remarks: list[Remark]) -> Iterator[str]:
         yield from _row("lock", _format_held(held))
     for remark in remarks:
         yield ""
-        word = "finding" if remark.finding else "advice"
-        yield from textwrap.wrap(f"{word}: {remark.message}", _WIDTH, break_long_words=False)
+        word, style = ("finding:", BAD) if remark.finding else ("advice:", NAME)
+        first, *more = wrap_commands(f"{word} {remark.message}", _width())
+        yield from [first.replace(word, paint(word, style), 1), *more]
         if remark.hint is not None:
-            yield f"  {remark.hint}"
+            yield from wrap_hint(remark.hint, _width(), "  ", "  ")
     if remarks:
         yield ""
 
 
 def _row(label: str, text: str) -> list[str]:
-    return textwrap.wrap(
-        text,
-        _WIDTH,
-        initial_indent=label.ljust(_LABEL),
-        subsequent_indent=" " * _LABEL,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    if _width() < _NARROW:
+        return [paint(label, TITLE), *wrap_commands(text, _width(), "  ", "  ")]
+    first, *more = wrap_commands(text, _width(), label.ljust(_LABEL), " " * _LABEL)
+    return [first.replace(label, paint(label, TITLE), 1), *more]
+
+
+def _width() -> int:
+    return min(_MOST, terminal_width())
 
 
 def _format_store(store: "StoreFacts") -> str:
@@ -134,12 +149,12 @@ def _format_held(held: "Held") -> str:
 def _as_json(facts: "Facts", remarks: list[Remark]) -> dict[str, object]:
     store = facts.store
     return {
-        "project": str(facts.project),
+        "project": exact(os.fsencode(facts.project)),
         "versions": facts.versions,
         "store": None
         if store is None
         else {
-            "directory": str(store.directory),
+            "directory": exact(os.fsencode(store.directory)),
             "format": store.format,
             "error": None if store.error is None else {"kind": store.error.kind, "message": str(store.error)},
             "database_bytes": store.database_bytes,
@@ -155,7 +170,7 @@ def _as_json(facts: "Facts", remarks: list[Remark]) -> dict[str, object]:
         "syncs_ns": list(facts.syncs_ns),
         "open_files": {"soft": facts.open_files[0], "hard": facts.open_files[1]},
         "locks": [_held_as_json(held) for held in facts.held],
-        "leftovers": [str(path) for path in facts.leftovers],
+        "leftovers": [exact(os.fsencode(path)) for path in facts.leftovers],
         "findings": [_remark_as_json(each) for each in remarks if each.finding],
         "advice": [_remark_as_json(each) for each in remarks if not each.finding],
     }
@@ -164,7 +179,7 @@ def _as_json(facts: "Facts", remarks: list[Remark]) -> dict[str, object]:
 def _disk_as_json(purpose: str, disk: "Disk") -> dict[str, object]:
     return {
         "purpose": purpose,
-        "path": str(disk.path),
+        "path": exact(os.fsencode(disk.path)),
         "type": disk.type,
         "network": disk.network,
         "read_only": disk.frozen,

@@ -7,6 +7,7 @@ import click
 
 from verdog_cli.context import Context, pass_context
 from verdog_cli.exits import Usage
+from verdog_cli.forms import form_option
 from verdog_cli.group import Command
 from verdog_cli.outcome import conduct, only_the_document, report_outcome
 from verdog_cli.selection import select_checkpoint, select_run
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 @click.option(
     "--workflow", metavar="FILE[:NAME]", help="Where the workflow is, if the run was started from Python."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document when the run ended.")
+@form_option("--json", help="Print one JSON document when the run ended.")
 @pass_context
 def command(
     context: Context,
@@ -53,7 +54,6 @@ def command(
     no_run: bool,
     allow_changed_code: bool,
     workflow: str | None,
-    as_json: bool,
 ) -> int:
     """Start a new run from any checkpoint, in a new directory.
 
@@ -64,8 +64,9 @@ def command(
 
     with only_the_document(context), context.repository(read_only=False) as repository:
         source = _select(repository, revision, checkpoint)
+        context.run = source.run
         output = output_dir or choose_output(repository.project, repository.header(source.run).workflow)
-        with conduct(output, quiet=as_json) as conducted:
+        with conduct(context, output) as conducted:
             if no_run:
                 outcome = fork_only(repository, source, conducted, sessions=sessions, output_dir=output)
             else:

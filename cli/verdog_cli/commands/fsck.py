@@ -1,16 +1,21 @@
 """`verdog fsck`: check what is stored."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from verdog_cli.context import Context, pass_context
+from verdog_cli.context import JSON, Context, pass_context
+from verdog_cli.documents import emit_document, emit_line
 from verdog_cli.exits import FAILED, OK, Usage
+from verdog_cli.forms import json_option, jsonl_option
 from verdog_cli.group import Command
-from verdog_cli.render import emit_document, escape, exact, plural
+from verdog_cli.render import escape, exact, plural
+from verdog_cli.views import visit_as_json
 from verdog_objects.errors import Corrupt
 
 if TYPE_CHECKING:
+    from verdog_objects.oid import Oid
     from verdog_repo.fsck import Finding
 
 
@@ -21,9 +26,10 @@ if TYPE_CHECKING:
     is_flag=True,
     help="With --read-data: store what is damaged anew, from the runs' directories now or from later runs.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
+@jsonl_option
 @pass_context
-def command(context: Context, read_data: bool, repair: bool, as_json: bool) -> int:
+def command(context: Context, read_data: bool, repair: bool) -> int:
     """Check everything that is stored.
 
     Every row, commit, record and manifest is read and checked, and that every object they need is there. A
@@ -46,9 +52,8 @@ def command(context: Context, read_data: bool, repair: bool, as_json: bool) -> i
                 healed = heal_from_outputs(repository, findings)
     except Corrupt as error:  # the store cannot even be opened
         findings = [Finding(kind="store", message=str(error))]
-    if as_json:
-        document = {"healed": [oid.hex() for oid in healed]} if repair else {}
-        emit_document("fsck", findings=[_as_json(each) for each in findings], **document)
+    if context.form is not None:
+        _emit(context.form, findings, healed)
         return FAILED if findings else OK
     for each in findings:
         click.echo(f"{each.kind}: {escape(each.message)}")
@@ -64,13 +69,30 @@ def command(context: Context, read_data: bool, repair: bool, as_json: bool) -> i
     return FAILED if findings else OK
 
 
+def _emit(form: str, findings: "Sequence[Finding]", healed: "Sequence[Oid]") -> None:
+    if form == JSON:
+        emit_document(
+            "fsck",
+            findings=[_as_json(each) for each in findings],
+            healed=[oid.hex() for oid in healed],
+        )
+        return
+    for each in findings:
+        emit_line("finding", _as_json(each))
+    for oid in healed:
+        emit_line("healed", {"oid": oid.hex()})
+
+
 def _as_json(finding: "Finding") -> dict[str, object]:
     return {
         "kind": finding.kind,
         "message": finding.message,
         "run": finding.run,
         "checkpoints": list(finding.sequences),
-        "visits": list(finding.visits),
+        "visits": [
+            visit_as_json(place, int(number))
+            for place, _, number in (visit.rpartition("/") for visit in finding.visits)
+        ],
         "paths": [exact(path) for path in finding.paths],
         "addresses": list(finding.addresses),
         "oid": None if finding.oid is None else finding.oid.hex(),

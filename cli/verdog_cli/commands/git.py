@@ -1,15 +1,17 @@
 """`verdog git`: the history for Git's own tools."""
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from verdog_cli.context import Context, pass_context
+from verdog_cli.context import JSON, Context, pass_context
+from verdog_cli.documents import emit_document
+from verdog_cli.forms import json_option
 from verdog_cli.group import CommandGroup
-from verdog_cli.outcome import display_path
-from verdog_cli.render import emit_document, escape, exact, format_size, plural
+from verdog_cli.render import escape, exact, format_size, plural
 
 if TYPE_CHECKING:
     from verdog_repo.export import Exported
@@ -35,9 +37,9 @@ def command() -> None:
 )
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--files", is_flag=True, help="Write the files of each checkpoint instead of its record.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @pass_context
-def export(context: Context, directory: Path, files: bool, as_json: bool) -> None:
+def export(context: Context, directory: Path, files: bool) -> None:
     """Write the history of all runs into a bare Git repository.
 
     DIR is new or empty, or an earlier export: then only what is new is written. Each run is a branch, each
@@ -56,10 +58,12 @@ def export(context: Context, directory: Path, files: bool, as_json: bool) -> Non
         done = export_history(
             repository, directory, files=files, progress=_show if sys.stderr.isatty() else None
         )
-    if as_json:
-        emit_document("git export", directory=str(directory.absolute()), files=files, **_as_json(done))
+    if context.form == JSON:
+        emit_document(
+            "git export", directory=exact(os.fsencode(directory.absolute())), files=files, **_as_json(done)
+        )
     else:
-        _print(done, display_path(directory.absolute()))
+        _print(done, context.display(directory.absolute()))
 
 
 def _show(done: int, total: int) -> None:

@@ -2,13 +2,16 @@
 
 import click
 
-from verdog_cli.context import Context, pass_context
+from verdog_cli.context import JSON, Context, pass_context
+from verdog_cli.documents import emit_document
 from verdog_cli.exits import Usage
+from verdog_cli.forms import form_option
 from verdog_cli.group import Command
-from verdog_cli.render import Column, emit_document, format_table
+from verdog_cli.palette import NAME
 from verdog_cli.selection import select_run
+from verdog_cli.tables import Column, format_table
 
-_COLUMNS = (Column(title="LABEL", shrink=True), Column(title="RUN"))
+_COLUMNS = (Column("LABEL"), Column("RUN", style=NAME))
 
 
 @click.command(
@@ -22,9 +25,9 @@ _COLUMNS = (Column(title="LABEL", shrink=True), Column(title="RUN"))
 )
 @click.argument("words", metavar="[RUN] [NAME]", nargs=-1)
 @click.option("-d", "--delete", metavar="NAME", help="Remove the label; the run stays.")
-@click.option("--json", "as_json", is_flag=True, help="Print the list as one JSON document.")
+@form_option("--json", help="Print the list as one JSON document.")
 @pass_context
-def command(context: Context, words: tuple[str, ...], delete: str | None, as_json: bool) -> None:
+def command(context: Context, words: tuple[str, ...], delete: str | None) -> None:
     """Name a run, remove a name, or list all.
 
     A label can be used wherever a run can.
@@ -33,7 +36,7 @@ def command(context: Context, words: tuple[str, ...], delete: str | None, as_jso
     from verdog_repo.names import parse_label_name
 
     if delete is None and not words:
-        _list(context, as_json=as_json)
+        _list(context)
         return
     if len(words) != (2 if delete is None else 0):
         raise Usage("a label is made of RUN and NAME, and removed by -d NAME")
@@ -47,10 +50,10 @@ def command(context: Context, words: tuple[str, ...], delete: str | None, as_jso
     click.echo(f"{label} is {run}")
 
 
-def _list(context: Context, *, as_json: bool) -> None:
+def _list(context: Context) -> None:
     with context.repository() as repository:
         found = repository.marks.labels()
-    if as_json:
+    if context.form == JSON:
         emit_document("label", labels=[{"label": name, "run": run} for name, run in found.items()])
         return
     for line in format_table(_COLUMNS, [list(pair) for pair in found.items()]) if found else ():

@@ -1,29 +1,28 @@
 """`verdog log`: checkpoints, newest first."""
 
 import os
+import shlex
 from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
 
-from verdog_cli.context import Context, pass_context
+from verdog_cli.context import JSON, JSONL, Context, pass_context
+from verdog_cli.documents import emit_document, emit_line
 from verdog_cli.exits import Usage
+from verdog_cli.forms import exclude, json_option, jsonl_option
+from verdog_cli.graph import draw, format_lines
 from verdog_cli.group import PathsCommand
-from verdog_cli.render import (
-    Column,
-    emit_document,
-    format_duration,
-    format_size,
-    format_table,
-    page,
-    terminal_width,
-)
+from verdog_cli.paging import page
+from verdog_cli.palette import COMMIT, of_amount, of_name
+from verdog_cli.render import escape, format_duration, format_size
 from verdog_cli.selection import touches
+from verdog_cli.tables import Column, format_table
 from verdog_cli.views import (
     SHORT_COMMIT,
     checkpoint_as_json,
-    format_name,
+    format_marked_name,
     format_next,
     format_visit,
     parse_since,
@@ -34,13 +33,13 @@ if TYPE_CHECKING:
     from verdog_repo.repository import Repository
 
 _COLUMNS = (
-    Column(title="CHECKPOINT", shrink=True),
-    Column(title="COMMIT"),
-    Column(title="COMPLETED", shrink=True),
-    Column(title="NEXT", shrink=True),
-    Column(title="TIME", right=True),
-    Column(title="FILES", right=True),
-    Column(title="BYTES", right=True),
+    Column("CHECKPOINT", choose=of_name),
+    Column("COMMIT", leaves=5, style=COMMIT),
+    Column("COMPLETED", least=12),
+    Column("NEXT", least=8, leaves=4),
+    Column("TIME", right=True, leaves=3),
+    Column("FILES", right=True, leaves=1, choose=of_amount),
+    Column("BYTES", right=True, leaves=2, choose=of_amount),
 )
 
 
@@ -62,7 +61,8 @@ _COLUMNS = (
 @click.option("-n", "limit", type=click.IntRange(min=0), metavar="N", help="At most N checkpoints.")
 @click.option("--node", metavar="NODE", help="Only after visits of this node (CALL#1/NODE inside a call).")
 @click.option("--since", metavar="TIME", help="Only newer ones: 2026-11-30, 2026-11-30T10:00, 30m, 5h, 7d.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
+@jsonl_option
 @pass_context
 def command(
     context: Context,
@@ -73,7 +73,6 @@ def command(
     limit: int | None,
     node: str | None,
     since: str | None,
-    as_json: bool,
 ) -> None:
     """List checkpoints, newest first, across fork points.
 
@@ -82,6 +81,7 @@ def command(
 
     FILES and BYTES are what the checkpoint added. A ! behind its name: it cannot be resumed or forked.
     """
+    exclude(context, graph=graph, oneline=oneline)
     if everything and revision is not None:
         raise Usage("--all is every run: leave the revision out")
     with context.repository() as repository:
@@ -94,14 +94,14 @@ def command(
             paths = [os.fsencode(path).rstrip(b"/") for path in context.tail]
             found = (each for each in found if touches(repository, each, paths))
         found = islice(found, limit)
-        if as_json:
+        if context.form == JSON:
             emit_document("log", checkpoints=[checkpoint_as_json(each) for each in found])
-        elif graph:
-            page(_draw(found), pager=context.pager)
-        elif oneline:
-            page((_format_line(each) for each in found), pager=context.pager)
+        elif context.form == JSONL:
+            for each in found:
+                emit_line("checkpoint", checkpoint_as_json(each))
         else:
-            page(_format_rows(found), pager=context.pager)
+            lines = draw(found) if graph else format_lines(found) if oneline else _format_rows(found)
+            page(lines, pager=context.pager)
 
 
 def _walk(repository: "Repository", text: str | None) -> Iterator["Checkpoint"]:
@@ -117,7 +117,8 @@ def _walk(repository: "Repository", text: str | None) -> Iterator["Checkpoint"]:
     found = repository.resolve_range(text)
     if not isinstance(found, RevisionRange):
         if found.path is not None:
-            raise Usage(f"{text} names a file", hint=f"verdog log {text.partition(':')[0]} -- PATH")
+            head, _, path = text.partition(":")
+            raise Usage(f"{escape(text)} names a file", hint=f"verdog log {head} -- {shlex.quote(path)}")
         return walk(catalog, found.checkpoint)
     left, right = found.left.checkpoint, found.right.checkpoint
     forward = walk_range(catalog, left, right)
@@ -131,15 +132,15 @@ def _newer(found: Iterator["Checkpoint"], since_us: int) -> Iterator["Checkpoint
     for each in found:
         if each.committed_s < since_us // 1_000_000:  # never below its parent's, so none of the rest is newer
             return
-    from verdog_repo.filenames import format_filename
         if each.created_us >= since_us:
             yield each
-    node = format_filename(node)
 
 
 def _after_node(found: Iterator["Checkpoint"], node: str) -> Iterator["Checkpoint"]:
+    from verdog_repo.filenames import format_filename
     from verdog_repo.places import escape_node
 
+    node = format_filename(node)
     place = node if "#" in node or "%" in node else escape_node(node)
     for each in found:
         if each.place is not None and (each.place == place or each.place.endswith(f"/{place}")):
@@ -149,7 +150,7 @@ def _after_node(found: Iterator["Checkpoint"], node: str) -> Iterator["Checkpoin
 def _format_rows(found: Iterator["Checkpoint"]) -> Iterator[str]:
     rows = [
         [
-            _name(each),
+            format_marked_name(each),
             each.commit.hex()[:SHORT_COMMIT],
             format_visit(each),
             format_next(each),
@@ -160,21 +161,3 @@ def _format_rows(found: Iterator["Checkpoint"]) -> Iterator[str]:
         for each in found
     ]
     return format_table(_COLUMNS, rows) if rows else iter(())
-
-
-def _name(checkpoint: "Checkpoint") -> str:
-    return f"{format_name(checkpoint)}{'' if checkpoint.restorable else '!'}"
-
-
-def _format_line(checkpoint: "Checkpoint") -> str:
-    commit = checkpoint.commit.hex()[:SHORT_COMMIT]
-    return f"{commit} {_name(checkpoint)} {format_visit(checkpoint)} -> {format_next(checkpoint, end='end')}"
-
-
-def _draw(found: Iterator["Checkpoint"]) -> Iterator[str]:
-    from verdog_repo.graph import draw_graph
-
-    width = terminal_width()
-    for row in draw_graph(found):
-        yield from row.before
-        yield f"{row.marks} {_format_line(row.checkpoint)}"[:width]

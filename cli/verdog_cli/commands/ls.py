@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from verdog_cli.context import Context, pass_context
+from verdog_cli.context import JSON, JSONL, Context, pass_context
+from verdog_cli.documents import emit_document, emit_line
+from verdog_cli.forms import exclude, form_option, jsonl_option
 from verdog_cli.group import Command
-from verdog_cli.render import Column, emit_document, escape, format_table, page
+from verdog_cli.paging import page
+from verdog_cli.render import escape
 from verdog_cli.selection import Tree, select_tree
+from verdog_cli.tables import Column, format_table
 from verdog_cli.views import checkpoint_as_json, entry_as_json, format_mode
 
 if TYPE_CHECKING:
@@ -17,10 +21,10 @@ if TYPE_CHECKING:
     from verdog_objects.store import ObjectReader
 
 _COLUMNS = (
-    Column(title="MODE"),
-    Column(title="BYTES", right=True),
-    Column(title="OID"),
-    Column(title="NAME"),
+    Column("MODE", leaves=2),
+    Column("BYTES", right=True, leaves=3),
+    Column("OID", leaves=1),
+    Column("NAME", open=True),
 )
 
 
@@ -36,10 +40,11 @@ _COLUMNS = (
 @click.argument("revision", metavar="REV[:PATH]")
 @click.option("-l", "--long", is_flag=True, help="Show permissions, size and object id as well.")
 @click.option("-R", "--recursive", is_flag=True, help="Everything below it, with paths from the top.")
-@click.option("-z", "nul", is_flag=True, help="End each path with a NUL and escape nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document; its paths are byte-exact.")
+@form_option("-z", help="End each path with a NUL and escape nothing.")
+@form_option("--json", help="Print one JSON document; its paths are byte-exact.")
+@jsonl_option
 @pass_context
-def command(context: Context, revision: str, long: bool, recursive: bool, nul: bool, as_json: bool) -> None:
+def command(context: Context, revision: str, long: bool, recursive: bool) -> None:
     """List the files of a checkpoint, as they were then.
 
     Each file is one line: control characters, backslashes and bytes that are not UTF-8 are escaped.
@@ -47,16 +52,20 @@ def command(context: Context, revision: str, long: bool, recursive: bool, nul: b
     """
     from verdog_objects.nodes import EntryKind
 
+    exclude(context, long=long and context.operation == "ls")
     with context.repository() as repository:
         tree = select_tree(repository, revision)
         found = _list(repository.store, tree, recursive=recursive)
-        if as_json:
+        if context.form == JSON:
             emit_document(
                 "ls",
                 checkpoint=checkpoint_as_json(tree.checkpoint),
                 entries=[entry_as_json(path, entry) for path, entry in found],
             )
-        elif nul:
+        elif context.form == JSONL:
+            for path, entry in found:
+                emit_line("file", entry_as_json(path, entry))
+        elif context.form == "-z":
             for path, _ in found:
                 sys.stdout.buffer.write(path + b"\0")
         elif long:

@@ -8,6 +8,7 @@ import click
 
 from verdog_cli.context import Context, pass_context
 from verdog_cli.exits import Usage
+from verdog_cli.forms import form_option
 from verdog_cli.group import TailCommand
 from verdog_cli.outcome import conduct, only_the_document, report_outcome
 from verdog_cli.selection import select_run
@@ -38,7 +39,7 @@ from verdog_cli.selection import select_run
 @click.option(
     "--workflow", metavar="FILE[:NAME]", help="Where the workflow is, if the run was started from Python."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document when the run ended.")
+@form_option("--json", help="Print one JSON document when the run ended.")
 @pass_context
 def command(
     context: Context,
@@ -48,7 +49,6 @@ def command(
     args_json: str | None,
     output_dir: Path | None,
     workflow: str | None,
-    as_json: bool,
 ) -> int:
     """Run a run's workflow again from the beginning, as a new run.
 
@@ -58,9 +58,9 @@ def command(
 
     arguments = _choose_arguments(context, args_json)
     with only_the_document(context), context.repository(read_only=False) as repository:
-        chosen = select_run(repository, run)
+        context.run = chosen = select_run(repository, run)
         output = output_dir or choose_output(repository.project, repository.header(chosen).workflow)
-        with conduct(output, quiet=as_json) as conducted:
+        with conduct(context, output) as conducted:
             outcome = restart_recorded(
                 repository,
                 chosen,

@@ -4,10 +4,12 @@ import os
 
 import click
 
-from verdog_cli.context import Context, pass_context
+from verdog_cli.context import JSON, Context, pass_context
+from verdog_cli.documents import emit_document
 from verdog_cli.exits import Usage
+from verdog_cli.forms import json_option
 from verdog_cli.group import PathsCommand
-from verdog_cli.render import emit_document, escape, exact, plural
+from verdog_cli.render import escape, exact, plural
 from verdog_cli.selection import select_checkpoint, select_run
 
 
@@ -21,9 +23,9 @@ from verdog_cli.selection import select_checkpoint, select_run
 )
 @click.argument("run", metavar="[RUN]", required=False)
 @click.option("-s", "--source", metavar="REV", help="Take the files of this checkpoint, not the latest.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @pass_context
-def command(context: Context, run: str | None, source: str | None, as_json: bool) -> None:
+def command(context: Context, run: str | None, source: str | None) -> None:
     """Put recorded files back into a run's directory where they are missing or differ.
 
     Content, modes and links come from the store, each file in one step. Files that are not recorded stay.
@@ -33,14 +35,14 @@ def command(context: Context, run: str | None, source: str | None, as_json: bool
     from verdog_runtime.outputs import restore_files
 
     with context.repository(read_only=False) as repository:
-        chosen = select_run(repository, run)
+        context.run = chosen = select_run(repository, run)
         checkpoint = select_checkpoint(repository, source) if source else repository.tip(chosen)
         if checkpoint is None:
             raise NotFound(f"run {chosen} has no checkpoint to restore from")
         if checkpoint.run != chosen:
             raise Usage(f"{source} is a checkpoint of run {checkpoint.run}, not of {chosen}")
         restored = restore_files(repository, checkpoint, [os.fsencode(path) for path in context.tail or ()])
-    if as_json:
+    if context.form == JSON:
         emit_document(
             "restore",
             run=chosen,

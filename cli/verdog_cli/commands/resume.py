@@ -3,6 +3,7 @@
 import click
 
 from verdog_cli.context import Context, pass_context
+from verdog_cli.forms import form_option
 from verdog_cli.group import Command
 from verdog_cli.outcome import conduct, only_the_document, report_outcome
 from verdog_cli.selection import select_run
@@ -17,7 +18,7 @@ from verdog_cli.selection import select_run
 @click.option(
     "--workflow", metavar="FILE[:NAME]", help="Where the workflow is, if the run was started from Python."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document when the run ended.")
+@form_option("--json", help="Print one JSON document when the run ended.")
 @pass_context
 def command(
     context: Context,
@@ -25,7 +26,6 @@ def command(
     allow_changed_code: bool,
     restore: bool,
     workflow: str | None,
-    as_json: bool,
 ) -> int:
     """Go on with a run from its latest checkpoint, in the same directory.
 
@@ -37,9 +37,9 @@ def command(
     from verdog_runtime.lifecycle import resume_recorded
 
     with only_the_document(context), context.repository(read_only=False) as repository:
-        chosen = select_run(repository, run)
+        context.run = chosen = select_run(repository, run)
         output = locate_directory(repository.project, repository.header(chosen).output_dir)
-        with conduct(output, quiet=as_json) as conducted:
+        with conduct(context, output) as conducted:
             outcome = resume_recorded(
                 repository,
                 chosen,

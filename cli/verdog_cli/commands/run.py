@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from verdog_cli.context import Context, pass_context
+from verdog_cli.forms import form_option
 from verdog_cli.group import TailCommand
 from verdog_cli.outcome import conduct, only_the_document, report_outcome
 
@@ -31,7 +32,7 @@ from verdog_cli.outcome import conduct, only_the_document, report_outcome
     help="off: commit nothing; auto: commit, and tolerate values that cannot be stored; required: fail.",
 )
 @click.option("--run-id", metavar="ID", help="Name the run instead of letting verdog choose an id.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document when the run ended.")
+@form_option("--json", help="Print one JSON document when the run ended.")
 @pass_context
 def command(
     context: Context,
@@ -39,7 +40,6 @@ def command(
     output_dir: Path | None,
     checkpointing: str,
     run_id: str | None,
-    as_json: bool,
 ) -> int:
     """Run a workflow and commit after every visit.
 
@@ -52,7 +52,7 @@ def command(
     with only_the_document(context):
         loaded = load_workflow(workflow, cwd=Path.cwd())
         output = output_dir or choose_output(loaded.project_root, loaded.local_id)
-        with conduct(output, quiet=as_json) as conducted:
+        with conduct(context, output) as conducted:
             outcome = run_workflow(
                 loaded,
                 context.tail or (),

@@ -1,5 +1,6 @@
 """`verdog runs`: the runs of the project, children below their parents."""
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -8,11 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from verdog_cli.context import Context, pass_context
+from verdog_cli.context import JSON, Context, pass_context
+from verdog_cli.documents import emit_document, emit_line
 from verdog_cli.exits import Usage
+from verdog_cli.forms import json_option, jsonl_option
 from verdog_cli.group import Command
-from verdog_cli.outcome import display_path
-from verdog_cli.render import Column, emit_document, escape, format_table, page, plural
+from verdog_cli.paging import page
+from verdog_cli.palette import NAME, of_name, of_status
+from verdog_cli.render import escape, exact, plural
+from verdog_cli.tables import Column, format_table
 from verdog_cli.views import format_age, run_as_json, short_run
 
 if TYPE_CHECKING:
@@ -21,13 +26,13 @@ if TYPE_CHECKING:
 _STATUSES = ("running", "interrupted", "failed", "succeeded")
 
 _COLUMNS = (
-    Column(title="RUN", shrink=True),
-    Column(title="STATUS"),
-    Column(title="AT", right=True),
-    Column(title="SESSIONS"),
-    Column(title="WORKFLOW", shrink=True),
-    Column(title="AGE", right=True),
-    Column(title="ARGUMENTS", shrink=True),
+    Column("RUN", style=NAME),
+    Column("STATUS", choose=of_status),
+    Column("AT", right=True, leaves=5, choose=of_name),
+    Column("SESSIONS", leaves=1),
+    Column("WORKFLOW", least=8, leaves=3),
+    Column("AGE", right=True, leaves=4),
+    Column("ARGUMENTS", least=8, leaves=2),
 )
 
 
@@ -52,7 +57,8 @@ _COLUMNS = (
     help="Only runs that are running, interrupted, failed or succeeded. Repeatable.",
 )
 @click.option("--brief", is_flag=True, help="Leave out what the checkpoints say.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
+@jsonl_option
 @pass_context
 def command(
     context: Context,
@@ -60,7 +66,6 @@ def command(
     directory: Path | None,
     statuses: tuple[str, ...],
     brief: bool,
-    as_json: bool,
 ) -> None:
     """List the runs of this project, newest first, children below their parents.
 
@@ -79,19 +84,19 @@ def command(
     if workflow == "prune":
         _prune(context)
         return
+    from verdog_repo.filenames import format_filename
+
+    wanted = workflow and format_filename(workflow)
     with context.repository() as repository:
-        listings = repository.runs()
-        project = str(repository.project)
+        listings, project = repository.runs(), repository.project
     chosen = [
         each
         for each in listings
-        if (workflow is None or each.header.workflow == workflow)
+        if (wanted is None or each.header.workflow == wanted)
         and (not statuses or each.status.value in statuses)
     ]
-    if as_json:
-        emit_document(
-            "runs", project=project, brief=brief, runs=[run_as_json(each, brief=brief) for each in chosen]
-        )
+    if context.form is not None:
+        _emit(context.form, project, [run_as_json(each, project, brief=brief) for each in chosen], brief)
         return
     if not chosen:
         of = f" of workflow {escape(workflow)}" if workflow is not None else ""
@@ -102,6 +107,14 @@ def command(
     columns = [each for each in _COLUMNS if not (brief and each.title in ("AT", "SESSIONS"))]
     rows = [_make_row(each, depth, now, brief=brief) for each, depth in arrange(chosen)]
     page(format_table(columns, rows), pager=context.pager)
+
+
+def _emit(form: str, project: Path, runs: list[dict[str, object]], brief: bool) -> None:
+    if form == JSON:
+        emit_document("runs", project=exact(os.fsencode(project)), brief=brief, runs=runs)
+        return
+    for each in runs:
+        emit_line("run", each)
 
 
 def _prune(context: Context) -> None:
@@ -121,7 +134,7 @@ def _register(context: Context, directory: Path | None) -> None:
         raise Usage("runs register needs the directory that was moved", hint="verdog runs register DIR")
     with context.repository(read_only=False) as repository:
         run = register_directory(repository, directory, tuple(sys.argv[1:]))
-    click.echo(f"run {run} is registered at {display_path(directory.absolute())}")
+    click.echo(f"run {run} is registered at {context.display(directory.absolute())}")
 
 
 def arrange(listings: Sequence["RunListing"]) -> Iterator[tuple["RunListing", int]]:

@@ -6,19 +6,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from verdog_cli.context import Context, pass_context
+from verdog_cli.cells import measure, pad
+from verdog_cli.context import JSON, Context, pass_context
+from verdog_cli.documents import emit_document
+from verdog_cli.forms import json_option
 from verdog_cli.group import Command
-from verdog_cli.render import emit_document, escape, format_duration, format_size, page, plural
+from verdog_cli.paging import page, wrap_for_person
+from verdog_cli.palette import BAD, CHANGES, COMMIT, NAME, TITLE, paint
+from verdog_cli.render import escape, format_duration, format_size, plural, terminal_width
 from verdog_cli.selection import iter_changes, select_checkpoint
 from verdog_cli.views import (
-    boundary_as_json,
+    change_as_json,
     checkpoint_as_json,
     entry_as_json,
     format_name,
     format_next,
     format_time,
     format_visit,
-    lineage_as_json,
+    recorded_as_json,
 )
 
 if TYPE_CHECKING:
@@ -46,10 +51,10 @@ _FILES = 20
 )
 @click.argument("revision", metavar="REV[:PATH]")
 @click.option("--all-files", is_flag=True, help=f"List every changed file, not only the first {_FILES}.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @click.pass_context
 @pass_context
-def command(context: Context, ctx: click.Context, revision: str, all_files: bool, as_json: bool) -> None:
+def command(context: Context, ctx: click.Context, revision: str, all_files: bool) -> None:
     """Show a checkpoint: what was completed, the state it left, the files it changed.
 
     Of REV:PATH it shows the file, or lists the directory. Values are shown without importing or running
@@ -57,7 +62,7 @@ def command(context: Context, ctx: click.Context, revision: str, all_files: bool
     """
     with context.repository() as repository:
         if repository.resolve(revision).path is not None:
-            _show_path(ctx, repository, revision, as_json=as_json)
+            _show_path(ctx, context, repository, revision)
             return
         checkpoint = select_checkpoint(repository, revision)
         record = repository.record(checkpoint)
@@ -65,7 +70,7 @@ def command(context: Context, ctx: click.Context, revision: str, all_files: bool
         latest = repository.tip(checkpoint.run) == checkpoint
         changes = list(iter_changes(repository, checkpoint))
         state = list(_iter_state(repository, record))
-    if as_json:
+    if context.form == JSON:
         emit_document("show", **_as_json(checkpoint, record, changes, state))
         return
     head = _describe(checkpoint, record, header if latest else None)
@@ -73,13 +78,13 @@ def command(context: Context, ctx: click.Context, revision: str, all_files: bool
     page(lines, pager=context.pager)
 
 
-def _show_path(ctx: click.Context, repository: "Repository", revision: str, *, as_json: bool) -> None:
+def _show_path(ctx: click.Context, context: Context, repository: "Repository", revision: str) -> None:
     from verdog_cli.commands import cat, ls
     from verdog_cli.selection import select_tree
     from verdog_objects.nodes import EntryKind
 
     tree = select_tree(repository, revision)
-    if as_json and tree.entry is not None:
+    if context.form == JSON and tree.entry is not None:
         emit_document(
             "show", checkpoint=checkpoint_as_json(tree.checkpoint), file=entry_as_json(tree.path, tree.entry)
         )
@@ -106,8 +111,8 @@ def _describe(
     checkpoint: "Checkpoint", record: "CheckpointRecord", header: "RunHeader | None"
 ) -> Iterator[str]:
     """Yield what a checkpoint is. The header is its run's if it is the latest one, which alone is resumed."""
-    yield f"checkpoint {format_name(checkpoint)}"
-    yield f"commit     {checkpoint.commit.hex()}"
+    yield f"checkpoint {paint(format_name(checkpoint), NAME)}"
+    yield f"commit     {paint(checkpoint.commit.hex(), COMMIT)}"
     yield f"kind       {record.kind.value}"
     yield f"completed  {format_visit(checkpoint)}  {format_duration(record.duration_ns)}"
     yield f"next       {format_next(checkpoint)}"
@@ -121,26 +126,29 @@ def _describe(
         uses = "resume, fork" if resumable else "fork"
         yield f"usable     {uses}{'' if record.branchable else ' (only with new conversations)'}"
     else:
-        yield f"usable     no: {escape(record.reason or record.unavailable_code or 'no reason recorded')}"
+        reason = escape(record.reason or record.unavailable_code or "no reason recorded")
+        yield wrap_for_person(reason, "usable     no: ", paint("usable     no: ", BAD))
     for path in record.late:
         yield f"late       {escape(path)}"
     if header is not None and header.error is not None:
-        yield f"run failed {header.error.type}: {escape(header.error.message)}"
+        told = f"{header.error.type}: {escape(header.error.message)}"
+        yield wrap_for_person(told, "run failed ", paint("run failed ", BAD))
 
 
 def _describe_state(state: list[tuple[str, str]]) -> Iterator[str]:
     if not state:
         return
-    width = min(20, max(len(address) for address, _ in state))
+    line = terminal_width()
+    width = min(20, line // 4, max(measure(escape(address)) for address, _ in state))
     yield ""
-    yield "state"
+    yield paint("state", TITLE)
     for address, text in state:
-        head = f"  {escape(address.replace(chr(0), ' ')):<{width}}  "
-        if len(head) + len(text) <= 80:
+        head = f"  {pad(escape(address.replace(chr(0), ' ')), width)}  "
+        if measure(head) + measure(escape(text)) <= line:
             yield head + escape(text)
             continue
         yield head.rstrip()
-        lines = textwrap.wrap(escape(text), 76, break_on_hyphens=False)
+        lines = textwrap.wrap(escape(text), max(line - 4, 1), break_on_hyphens=False)
         yield from (f"    {line}" for line in lines[:_VALUE_LINES])
         if len(lines) > _VALUE_LINES:
             yield "    ..."
@@ -156,13 +164,17 @@ def _describe_changes(changes: list["Change"], all_files: bool) -> Iterator[str]
         if any(each and each.kind is not EntryKind.DIRECTORY for each in (change.before, change.after))
     ]
     yield ""
-    yield f"{plural(len(files), 'changed file')}"
+    yield paint(plural(len(files), "changed file"), TITLE)
     for change in files if all_files else files[:_FILES]:
-        letter = "A" if change.before is None else "D" if change.after is None else "M"
+        letter = _letter(change)
         size = "" if change.after is None else format_size(change.after.size)
-        yield f"  {letter}  {size:>9}  {escape(key_path(change.key))}"
+        yield f"  {paint(letter, CHANGES[letter])}  {size:>9}  {escape(key_path(change.key))}"
     if len(files) > _FILES and not all_files:
         yield f"  and {len(files) - _FILES} more (--all-files)"
+
+
+def _letter(change: "Change") -> str:
+    return "A" if change.before is None else "D" if change.after is None else "M"
 
 
 def _as_json(
@@ -174,22 +186,11 @@ def _as_json(
     from verdog_objects.manifest import key_path
 
     return {
-        "checkpoint": checkpoint_as_json(checkpoint)
-        | {
-            "completed": boundary_as_json(record.completed),
-            "next": boundary_as_json(record.next),
-            "unavailable_code": record.unavailable_code,
-            "unavailable_reason": record.reason,
-            "from": lineage_as_json(record.parent),
-            "late": [path.decode("utf-8", "surrogateescape") for path in record.late],
-        },
+        "checkpoint": recorded_as_json(checkpoint, record),
         "state": [{"address": address, "text": text} for address, text in state],
         "changes": [
-            {
-                "path": key_path(change.key).decode("utf-8", "surrogateescape"),
-                "before": None if change.before is None else entry_as_json(b"", change.before),
-                "after": None if change.after is None else entry_as_json(b"", change.after),
-            }
+            change_as_json(_letter(change), (path, change.before), (path, change.after))
             for change in changes
+            for path in (key_path(change.key),)
         ],
     }

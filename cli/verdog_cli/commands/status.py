@@ -4,31 +4,37 @@ from typing import TYPE_CHECKING
 
 import click
 
-from verdog_cli.context import Context, pass_context
+from verdog_cli.context import JSON, Context, pass_context
+from verdog_cli.documents import emit_document
 from verdog_cli.exits import FAILED, OK
+from verdog_cli.forms import form_option, json_option
 from verdog_cli.group import Command
-from verdog_cli.outcome import display_path
-from verdog_cli.render import emit_document, escape, exact, plural
+from verdog_cli.messages import tell_hint
+from verdog_cli.palette import BAD, DOUBTFUL, FAINT, GOOD, Style, paint
+from verdog_cli.render import escape, exact, plural, terminal_width
 from verdog_cli.selection import select_run
 
 if TYPE_CHECKING:
     from verdog_runtime.outputs import OutputStatus
 
 _WORDS = {
-    "missing": "missing",
-    "modified": "modified",
-    "mode": "mode changed",
-    "kind": "replaced",
-    "unreadable": "unreadable",
+    "missing": ("missing", BAD),
+    "modified": ("modified", DOUBTFUL),
+    "mode": ("mode changed", DOUBTFUL),
+    "kind": ("replaced", DOUBTFUL),
+    "unreadable": ("unreadable", BAD),
 }
+
+_WIDE = 40
+"""A terminal that is narrower gets each path on a line of its own."""
 
 
 @click.command("status", cls=Command)
 @click.argument("run", metavar="[RUN]", required=False)
-@click.option("-z", "null", is_flag=True, help="Print each path as it is, ended by a NUL.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@form_option("-z", help="Print each path as it is, ended by a NUL.")
+@json_option
 @pass_context
-def command(context: Context, run: str | None, null: bool, as_json: bool) -> int:
+def command(context: Context, run: str | None) -> int:
     """Compare a run's output directory with its latest checkpoint.
 
     Every recorded file is read and hashed. The exit code is 1 when one is missing or differs; files that are
@@ -39,14 +45,14 @@ def command(context: Context, run: str | None, null: bool, as_json: bool) -> int
     from verdog_runtime.outputs import compare_output
 
     with context.repository() as repository:
-        chosen = select_run(repository, run)
+        context.run = chosen = select_run(repository, run)
         checkpoint = repository.tip(chosen)
         if checkpoint is None:
             raise NotFound(f"run {chosen} has no checkpoint to compare with")
         output = locate_directory(repository.project, repository.header(chosen).output_dir)
         status = compare_output(repository, checkpoint)
     found = not status.present or bool(status.differences)
-    if as_json:
+    if context.form == JSON:
         emit_document(
             "status",
             run=chosen,
@@ -63,25 +69,32 @@ def command(context: Context, run: str | None, null: bool, as_json: bool) -> int
             ],
             untracked=[exact(path) for path in status.untracked],
         )
-    elif null:
+    elif context.form == "-z":
         for path in dict.fromkeys([*(each.path for each in status.differences), *status.untracked]):
             click.echo(path + b"\x00", nl=False)
     else:
-        click.echo(f"{display_path(output)} against {chosen}@{checkpoint.sequence}")
-        _print(status, chosen)
+        click.echo(f"{context.display(output)} against {chosen}@{checkpoint.sequence}")
+        _print(status, context, chosen)
     return FAILED if found else OK
 
 
-def _print(status: "OutputStatus", run: str) -> None:
+def _print(status: "OutputStatus", context: Context, run: str) -> None:
     if not status.present:
-        click.echo("the directory is gone; `verdog resume` and `verdog restore` write it anew")
+        click.echo(paint("the directory is gone", BAD))
+        tell_hint(f"`verdog restore {run}` and `verdog resume {run}` write it anew", context)
         return
     for each in status.differences:
-        click.echo(f"  {_WORDS[each.what.value]:<12}  {escape(each.path)}")
+        click.echo(_format_row(*_WORDS[each.what.value], each.path))
     for path in status.untracked:
-        click.echo(f"  {'untracked':<12}  {escape(path)}")
+        click.echo(_format_row("untracked", FAINT, path))
     if status.differences:
         click.echo(f"{plural(len({each.path for each in status.differences}), 'path')} not as recorded")
-        click.echo(f"hint: verdog restore {run} puts them back", err=True)
+        tell_hint(f"`verdog restore {run}` puts them back", context)
     else:
-        click.echo("every recorded file is as it was recorded")
+        click.echo(paint("every recorded file is as it was recorded", GOOD))
+
+
+def _format_row(word: str, style: Style, path: bytes) -> str:
+    if terminal_width() < _WIDE:
+        return f"  {paint(word, style)}\n    {escape(path)}"
+    return f"  {paint(f'{word:<12}', style)}  {escape(path)}"

@@ -2,14 +2,17 @@
 
 import click
 
-from verdog_cli.context import Context, pass_context
+from verdog_cli.context import JSON, Context, pass_context
+from verdog_cli.documents import emit_document
 from verdog_cli.exits import Usage
+from verdog_cli.forms import form_option
 from verdog_cli.group import Command
-from verdog_cli.render import Column, emit_document, format_table
+from verdog_cli.palette import COMMIT, NAME
 from verdog_cli.selection import select_checkpoint
+from verdog_cli.tables import Column, format_table
 from verdog_cli.views import SHORT_COMMIT, checkpoint_as_json, format_name
 
-_COLUMNS = (Column(title="TAG", shrink=True), Column(title="CHECKPOINT"), Column(title="COMMIT"))
+_COLUMNS = (Column("TAG"), Column("CHECKPOINT", style=NAME), Column("COMMIT", style=COMMIT))
 
 
 @click.command(
@@ -24,9 +27,9 @@ _COLUMNS = (Column(title="TAG", shrink=True), Column(title="CHECKPOINT"), Column
 @click.argument("name", metavar="[NAME]", required=False)
 @click.argument("revision", metavar="[REV]", required=False)
 @click.option("-d", "--delete", is_flag=True, help="Remove the tag; the checkpoint stays.")
-@click.option("--json", "as_json", is_flag=True, help="Print the list as one JSON document.")
+@form_option("--json", help="Print the list as one JSON document.")
 @pass_context
-def command(context: Context, name: str | None, revision: str | None, delete: bool, as_json: bool) -> None:
+def command(context: Context, name: str | None, revision: str | None, delete: bool) -> None:
     """Name a checkpoint, remove a name, or list all.
 
     A tag never moves. It can be used wherever a revision can.
@@ -35,7 +38,7 @@ def command(context: Context, name: str | None, revision: str | None, delete: bo
     from verdog_repo.names import parse_tag_name
 
     if name is None:
-        _list(context, as_json=as_json)
+        _list(context)
         return
     if delete == (revision is not None):
         raise Usage("a tag is made of NAME and REV, and removed by -d NAME")
@@ -49,10 +52,10 @@ def command(context: Context, name: str | None, revision: str | None, delete: bo
     click.echo(f"{tag} is {format_name(checkpoint)}")
 
 
-def _list(context: Context, *, as_json: bool) -> None:
+def _list(context: Context) -> None:
     with context.repository() as repository:
         found = {name: repository.checkpoint(commit) for name, commit in repository.marks.tags().items()}
-    if as_json:
+    if context.form == JSON:
         emit_document("tag", tags=[{"tag": name} | checkpoint_as_json(each) for name, each in found.items()])
         return
     rows = [[name, format_name(each), each.commit.hex()[:SHORT_COMMIT]] for name, each in found.items()]

@@ -26,6 +26,10 @@ class CheckpointNotice:
 class Observer(Protocol):
     """Told of each visit and checkpoint on the executing thread. It must be quick, and must not raise."""
 
+    def run_started(self, run: str) -> None:
+        """A run is listed and about to execute its first step, or its first one after it was resumed."""
+        ...
+
     def visit_started(self, path: str) -> None:
         """A visit began; `path` is its run-relative directory."""
         ...
@@ -45,6 +49,9 @@ class Observer(Protocol):
 
 class SilentObserver:
     """Watches nothing."""
+
+    def run_started(self, run: str) -> None:
+        """Do nothing."""
 
     def visit_started(self, path: str) -> None:
         """Do nothing."""
@@ -73,6 +80,10 @@ class CountingObserver:
         self.begun = False
         self.checkpoints = 0
         self.not_restorable = 0
+
+    def run_started(self, run: str) -> None:
+        """A run is about to execute."""
+        self._tell(lambda observer: observer.run_started(run))
 
     def visit_started(self, path: str) -> None:
         """A visit began."""

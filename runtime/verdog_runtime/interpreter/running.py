@@ -22,6 +22,7 @@ def execute(begin: Step, *, run: RunId, output: Path, settings: Settings, books:
         BaseException: cancellation, an interrupt, or another one that is no `Exception`; the books say so.
     """
     try:
+        settings.observer.run_started(run)
         with TraceLog(output / TRACE_LOG) as trace:
             run_id = ContextRunId(run)
             events = Announcer(run_id, settings.handler)
