@@ -212,14 +212,16 @@ def choose_starting_point(repository: Repository, run: RunId) -> StartingPoint:
     """
     tip = repository.tip(run)
     if tip is None:
-        raise NothingToResume(f"run {run} has no checkpoint yet; `verdog restart {run}` begins it again")
+        again = f"`verdog restart {run} --sessions fresh` begins it again"
+        raise NothingToResume(f"run {run} has no checkpoint yet; {again}")
     here, record = tip, repository.record(tip)
     while record.unavailable_code == FAILURE_PORT:
         # What a resumption recorded may itself be a failure, and then says which checkpoint it came from.
         before = record.resumed_from or here.sequence - 1
         if before == 0:
             raise NothingToResume(
-                f"run {run} went to its failure port at once; `verdog restart {run}` begins it again",
+                f"run {run} went to its failure port at once; "
+                f"`verdog restart {run} --sessions fresh` begins it again",
                 code=FAILURE_PORT,
             )
         here = repository.checkpoint_at(run, before)
