@@ -1,6 +1,9 @@
 """Refusals: why a run that exists cannot be resumed, restarted or forked as asked."""
 
-from verdog_objects.errors import InvalidInput, NotFound
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+
+from verdog_objects.errors import Corrupt, FormatUnsupported, InvalidInput, NotFound
 from verdog_runtime.storeerrors import RunStoreError
 
 
@@ -52,3 +55,32 @@ class DestinationInvalid(RunStoreError, InvalidInput):
 
     def __init__(self, message: str, *, code: str = "checkpoint.artifact_destination_invalid") -> None:
         super().__init__(message, code=code)
+
+
+class RunDamaged(RunStoreError, Corrupt):
+    """What is stored of the run, or the store itself, is damaged."""
+
+    def __init__(self, message: str, *, paths: Iterable[bytes] = ()) -> None:
+        super().__init__(message, code="run.manifest_invalid")
+        self.paths: tuple[bytes, ...] = tuple(paths)
+
+
+class RunUnsupported(RunStoreError, FormatUnsupported):
+    """A later version wrote the run, or the store. Nothing was touched."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code="run.schema_unsupported")
+        self.paths: tuple[bytes, ...] = ()
+
+
+@contextmanager
+def told_as_run_errors() -> Generator[None]:
+    """Tell damage and later formats as errors of stored runs, which are all that callers need to know."""
+    try:
+        yield
+    except RunStoreError:
+        raise
+    except FormatUnsupported as error:
+        raise RunUnsupported(str(error)) from error
+    except Corrupt as error:
+        raise RunDamaged(str(error), paths=error.paths) from error

@@ -16,6 +16,7 @@ from verdog_repo.record import CheckpointKind, CheckpointRecord, decode_record
 from verdog_repo.repository import Repository
 from verdog_repo.runs import RunStatus
 from verdog_runtime.layout import CONTROL_DIRECTORY
+from verdog_runtime.refusals import told_as_run_errors
 from verdog_runtime.registry import RUN_HISTORY_SCHEMA_VERSION
 from verdog_runtime.runfiles import load_run_header, read_run_file, registered_runs, run_is_active
 from verdog_runtime.runheader import (
@@ -172,15 +173,15 @@ class RunStore:
         """Open the project's store for reading, and tell its errors as this interface tells them."""
         project = self._header.project_root
         try:
-            with Repository.open(project, read_only=True) as repository:
+            with told_as_run_errors(), Repository.open(project, read_only=True) as repository:
                 yield repository
+        except RunStoreError:
+            raise
         except NotFound as error:
             raise RunStoreError(
                 f"the store of {project} does not hold run {self._header.id}: {error}",
                 code="run.manifest_unreadable",
             ) from error
-        except Corrupt as error:
-            raise RunStoreError(str(error), code="run.manifest_invalid") from error
         except VerdogError as error:
             raise RunStoreError(str(error), code="run.manifest_unreadable") from error
 

@@ -155,7 +155,7 @@ class Dispatcher:
             RunActive: another process executes the run.
             IntegrityError: recorded files are missing, changed or have other permissions; each is named.
             Incompatible: code or environment changed; each file is named.
-            ValueError: the run succeeded, has no checkpoint, or one that does not fit the definition.
+            ValueError: it succeeded, is damaged, or has no checkpoint or none that this can go on from.
             Exception: as `run`.
         """
         del retry_incomplete

@@ -8,11 +8,12 @@ from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.names import RunId
 from verdog_repo.repository import Repository
 from verdog_runtime.interpreter.resume import locate_output
-from verdog_runtime.refusals import CheckpointNotFound
+from verdog_runtime.refusals import CheckpointNotFound, told_as_run_errors
 from verdog_runtime.runfiles import read_run_id
 from verdog_runtime.storeerrors import RunStoreError
 
 
+@told_as_run_errors()
 def find_run(project_root: Path, output_dir: Path) -> RunId:
     """Return the run of a project whose output directory this is, even if the directory itself is gone.
 
@@ -50,6 +51,7 @@ def find_run(project_root: Path, output_dir: Path) -> RunId:
     )
 
 
+@told_as_run_errors()
 def find_fork_point(project_root: Path, output_dir: Path, sequence: int) -> Checkpoint:
     """Return a checkpoint of the run of an output directory. Raises as `find_run` and `find_checkpoint`."""
     run = find_run(project_root, output_dir)

@@ -42,7 +42,7 @@ from verdog_runtime.interpreter.resume import (
 )
 from verdog_runtime.interpreter.settings import Settings
 from verdog_runtime.mirror import mirror_run
-from verdog_runtime.refusals import DestinationInvalid
+from verdog_runtime.refusals import DestinationInvalid, told_as_run_errors
 from verdog_runtime.runrecord import write_run_record
 
 
@@ -67,6 +67,7 @@ class ForkRequest:
     allow_changed_code: bool = False
 
 
+@told_as_run_errors()
 def fork_run(settings: Settings, definition: AnyWorkflow, request: ForkRequest) -> Finish | Fail:
     """Fork a checkpoint and execute the new run. Raises as `Dispatcher.fork`, but returns a failure."""
     plan = prepare_plan(definition, settings.project_root)
@@ -156,8 +157,9 @@ def _require_destination(output_dir: Path, source: Path, project: Path) -> Path:
     try:
         return require_vacant(output_dir, project)
     except InvalidInput as error:
-        reason = "not_empty" if wanted.is_dir() else "invalid"
-        raise DestinationInvalid(str(error), code=f"checkpoint.artifact_destination_{reason}") from error
+        if wanted.is_dir():
+            raise DestinationInvalid(str(error), code="checkpoint.artifact_destination_not_empty") from error
+        raise DestinationInvalid(str(error)) from error
 
 
 def make_fork(

@@ -14,7 +14,7 @@ from verdog_runtime.interpreter.commands import Fail, Finish
 from verdog_runtime.interpreter.finding import find_checkpoint
 from verdog_runtime.interpreter.policies import CheckpointPolicy, SessionPolicy
 from verdog_runtime.interpreter.settings import Settings
-from verdog_runtime.refusals import WorkflowMismatch
+from verdog_runtime.refusals import WorkflowMismatch, told_as_run_errors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +34,7 @@ class RestartRequest:
     arguments_kind: ArgumentsKind
 
 
+@told_as_run_errors()
 def restart_run(
     settings: Settings, definition: AnyWorkflow, input: object, restart: RestartRequest, request: RunRequest
 ) -> Finish | Fail:

@@ -36,7 +36,12 @@ from verdog_runtime.interpreter.recorder import FAILURE_PORT
 from verdog_runtime.interpreter.restoring import Decoding, Restored, restore_state_tree
 from verdog_runtime.interpreter.running import execute
 from verdog_runtime.interpreter.settings import Settings
-from verdog_runtime.refusals import AlreadySucceeded, NothingToResume, WorkflowMismatch
+from verdog_runtime.refusals import (
+    AlreadySucceeded,
+    NothingToResume,
+    WorkflowMismatch,
+    told_as_run_errors,
+)
 from verdog_runtime.storeerrors import RunActive
 from verdog_runtime.values import Anchors
 
@@ -71,6 +76,7 @@ class StartingPoint:
     state: Oid
 
 
+@told_as_run_errors()
 def resume_run(
     settings: Settings, definition: AnyWorkflow, run: RunId, request: ResumeRequest
 ) -> Finish | Fail:
