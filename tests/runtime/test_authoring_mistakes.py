@@ -249,6 +249,22 @@ again.exit.on(again.enter)
 """,
         "'helper' is also the name of what is made in",
     ),
+    "a dead end": (
+        """
+start.on(flow.enter)(visit)
+work.on(start)(visit)  # here
+""",
+        "no edge leaves 'work', so a run that comes here could not go on",
+    ),
+    "a node that no edge leads to": (
+        """
+more = flow.python_node("more", output=Count)
+start.on(flow.enter)(visit)
+work.on(start)(visit)  # here
+flow.exit.on(more)
+""",
+        "could not go on; and no edge leads to 'more'",
+    ),
     "an addition after definition()": (
         """
 flow.exit.on(flow.enter)

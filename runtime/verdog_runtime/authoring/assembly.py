@@ -28,7 +28,7 @@ def define_workflow(root: Draft, package: str) -> WorkflowDefinition[Any, Any, A
     The first call makes everything and plants its modules; later ones return the same object.
 
     Raises:
-        AuthoringError: a graph breaks a rule, or two of them have the same name.
+        AuthoringError: a graph breaks a rule or has a dead end, or two of them have the same name.
     """
     known = root.instances.get(package)
     if known is not None and known.workflow is not None:
@@ -79,6 +79,20 @@ def _check_visits(draft: Draft) -> None:
             )
 
 
+def _check_ways_on(draft: Draft) -> None:
+    """Refuse a graph in which a run would come to a node that nothing can follow."""
+    left = {edge.source for edge in draft.edges.values()}
+    entered = {edge.target: edge for edge in draft.edges.values() if edge.target in draft.nodes}
+    for node, edge in entered.items():
+        if node not in left:
+            lost = [f"{other!r}" for other in draft.nodes if other not in entered]
+            raise AuthoringError(
+                edge.location,
+                f"no edge leaves {node!r}, so a run that comes here could not go on"
+                + (f"; and no edge leads to {', '.join(lost)}" if lost else ""),
+            )
+
+
 def _reserve(draft: Draft, package: str) -> Instance:
     """Choose the modules of a definition: those of its id, or the next free ones if they are taken."""
     modules = [_free_module(f"{package}.{SUBROUTINES}.{draft.name}")]
@@ -114,6 +128,7 @@ def _define(draft: Draft, instances: dict[str, Instance], instance: Instance) ->
     edges = tuple(edge.define(instance.aliases) for edge in draft.edges.values())
     graph = draft.define_graph(instance.id, tuple(nodes), edges)
     check_graph(graph, draft.location)
+    _check_ways_on(draft)
     instance.subroutine = SubroutineDefinition[Any, Any, Any, object](graph=graph)
     if draft.isolated:
         profiles = [profile.id for profile in draft.profile_parameters]
