@@ -71,7 +71,9 @@ def _print_advice(outcome: "RunOutcome", context: Context, *, executed: bool) ->
         trace = find_stacktrace(outcome.output_dir)
         if trace is not None:
             tell(f"hint: the traceback is in {context.display(trace)}", context)
-    if outcome.error is not None and outcome.resumable:
+    if outcome.error is not None and outcome.resumable and "[transition_limit]" in outcome.error.message:
+        tell_hint(f"`verdog resume {outcome.run} --transitions 10000` lets it make that many more", context)
+    elif outcome.error is not None and outcome.resumable:
         tell_hint(f"`verdog resume {outcome.run}` tries again from the last checkpoint", context)
     elif outcome.error is not None:
         tell_hint(f"`verdog restart {outcome.run} --sessions fresh` begins again", context)
@@ -103,7 +105,7 @@ def conduct(context: Context, output_dir: Path) -> "Generator[Conduct]":
     title = f"writing to {context.display(output_dir)}"
     collect_as_usual()
     with show_progress(title, quiet=context.form == JSON) as progress, _process_put_back():
-        yield Conduct(observer=progress, command=tuple(sys.argv[1:]))
+        yield Conduct(observer=progress, command=tuple(sys.argv[1:]), transitions=context.transitions)
 
 
 @contextlib.contextmanager

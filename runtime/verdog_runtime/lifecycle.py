@@ -27,7 +27,7 @@ from verdog_runtime.interpreter.policies import CheckpointPolicy, SessionPolicy
 from verdog_runtime.interpreter.recorder import FAILURE_PORT
 from verdog_runtime.interpreter.restart import RestartRequest, restart_run
 from verdog_runtime.interpreter.resume import ResumeRequest, locate_output, resume_run
-from verdog_runtime.interpreter.settings import Settings
+from verdog_runtime.interpreter.settings import TRANSITION_LIMIT, Settings
 from verdog_runtime.interpreter.storebooks import describe_error
 from verdog_runtime.sources import LoadedWorkflow, configure_workflow, load_workflow, reload_workflow
 from verdog_runtime.storeerrors import RunStoreError
@@ -67,11 +67,14 @@ class Conduct:
         observer: is told of visits and checkpoints.
         command: the command line, for the operation log.
         cancellation: stops the execution.
+        transitions: how many transitions the run may make from here on; None for the usual limit of a new
+            run, or for what is left to one that goes on.
     """
 
     observer: Observer
     command: tuple[str, ...] = ()
     cancellation: CancellationToken | None = None
+    transitions: int | None = None
 
 
 def run_workflow(
@@ -301,6 +304,8 @@ class _Execution:
             project_root=Path(os.path.realpath(project_root)),
             cancellation=conduct.cancellation or CancellationToken(),
             observer=self._counter,
+            transition_limit=conduct.transitions or TRANSITION_LIMIT,
+            granted=conduct.transitions,
         )
         self._error: BaseException | None = None
 

@@ -165,6 +165,19 @@ def test_a_failed_run_exits_1_and_resume_goes_on_where_it_failed(verdog: Verdog,
     assert numbers == ["0", "1", "2", "3"]
 
 
+def test_a_run_at_its_limit_of_transitions_goes_on_when_it_is_given_more(verdog: Verdog, flow: Path) -> None:
+    result = verdog("run", "flow.py", "--run-id", "first", "--transitions", "5")
+    assert result.code == 1
+    assert "[transition_limit]" in result.err
+    assert "`verdog resume first --transitions 10000`" in result.err
+    assert verdog("resume", "first").code == 1
+    assert verdog("fork", "first@5", "--sessions", "fresh", "--transitions", "4").code == 0
+    assert verdog("resume", "first", "--transitions", "3").code == 1
+    result = verdog("resume", "first", "--transitions", "1")
+    assert result.code == 0
+    assert "Count(value=3)" in result.out
+
+
 def test_a_failed_run_as_json_has_the_traceback(verdog: Verdog, project: Path) -> None:
     (project / "flow.py").write_text(countdown(FAILS_ONCE))
     result = verdog("run", "flow.py", "--json")

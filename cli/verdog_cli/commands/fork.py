@@ -9,6 +9,7 @@ from verdog_cli.context import Context, pass_context
 from verdog_cli.exits import Usage
 from verdog_cli.forms import form_option
 from verdog_cli.group import Command
+from verdog_cli.limits import grant_option
 from verdog_cli.outcome import conduct, only_the_document, report_outcome
 from verdog_cli.selection import select_checkpoint, select_run
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 @click.option(
     "--workflow", metavar="FILE[:NAME]", help="Where the workflow is, if the run was started from Python."
 )
+@grant_option
 @form_option("--json", help="Print one JSON document when the run ended.")
 @pass_context
 def command(

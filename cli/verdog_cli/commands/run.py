@@ -7,6 +7,7 @@ import click
 from verdog_cli.context import Context, pass_context
 from verdog_cli.forms import form_option
 from verdog_cli.group import TailCommand
+from verdog_cli.limits import limit_option
 from verdog_cli.outcome import conduct, only_the_document, report_outcome
 
 
@@ -32,6 +33,7 @@ from verdog_cli.outcome import conduct, only_the_document, report_outcome
     help="off: commit nothing; auto: commit, and tolerate values that cannot be stored; required: fail.",
 )
 @click.option("--run-id", metavar="ID", help="Name the run instead of letting verdog choose an id.")
+@limit_option
 @form_option("--json", help="Print one JSON document when the run ended.")
 @pass_context
 def command(

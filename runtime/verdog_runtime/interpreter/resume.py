@@ -164,7 +164,8 @@ def go_on(
     settings: Settings, opening: Opening, continuation: Continuation, restored: Restored
 ) -> Finish | Fail:
     """Execute a run from a restored state to its end. Its lease and its directory's lock are held."""
-    begin = resume(restored.frame, remaining=restored.remaining)
+    remaining = restored.remaining if settings.granted is None else settings.granted
+    begin = resume(restored.frame, remaining=remaining)
     with open_books(settings, opening, continuation) as books:
         return execute(
             begin,
