@@ -14,6 +14,7 @@ from verdog_runtime.interpreter.prepare import format_output_dir
 from verdog_runtime.interpreter.resume import locate_output, take_lease
 from verdog_runtime.mirror import list_directories, mirror_run
 from verdog_runtime.registry import read_registry, unregister_runs
+from verdog_runtime.runfacts import read_facts
 from verdog_runtime.runfiles import read_run_id
 from verdog_runtime.runrecord import write_run_record
 from verdog_runtime.storeerrors import RunStoreError
@@ -68,6 +69,6 @@ def register_directory(repository: Repository, directory: Path, command: tuple[s
             header = replace(header, output_dir=format_output_dir(output, repository.project), updated_at=now)
             operation = new_operation("register", now, command)
             repository.update_header(run, lease, header, operation=operation)
-        write_run_record(output, header, repository.project)
+        write_run_record(output, header, repository.project, read_facts(repository, header))
     mirror_run(repository, run, output, before=before)
     return run

@@ -1,34 +1,27 @@
 """The run record: `run.json` in an output directory, a derived copy of the run's header for other tools."""
 
-import importlib.metadata
 import json
-import sys
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from verdog_objects import durable
 from verdog_repo.lineage import Lineage
 from verdog_repo.runs import RunHeader
-from verdog_runtime.environment import EXECUTION_MODEL, describe_python
 from verdog_runtime.layout import CONTROL_DIRECTORY
+from verdog_runtime.runfacts import RunFacts
 
 RUN_MANIFEST: Final = "run.json"
 SCHEMA_VERSION: Final = 2
-COMPATIBILITY_FORMAT: Final = "4"
-"""Of the facts under `compatibility`. Hashes of sources are not among them, unlike in formats up to 3."""
-
-_DISTRIBUTION: Final = "verdog-repo"
-_OFF: Final = "off"
 
 
-def write_run_record(output: Path, header: RunHeader, project_root: Path) -> None:
+def write_run_record(output: Path, header: RunHeader, project_root: Path, facts: RunFacts) -> None:
     """Write `run.json` into the control directory of an output directory, which exists.
 
     Args:
         output: the output directory, absolute.
         header: what it says.
         project_root: the project whose store holds the run.
+        facts: what it says besides.
 
     Durability: the old record or the new one, never a part; the new one once the call returned.
     """
@@ -50,33 +43,23 @@ def write_run_record(output: Path, header: RunHeader, project_root: Path) -> Non
             "checkpointing": header.checkpointing,
         },
         "parent": _format_parent(header.parent),
-        "compatibility": {} if header.checkpointing == _OFF else describe_compatibility(),
+        "compatibility": dict(facts.compatibility),
+        "result": facts.result,
+        "result_text": header.result_text,
+        "error": None
+        if header.error is None
+        else {"type": header.error.type, "message": header.error.message},
     }
-    text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     path = output / CONTROL_DIRECTORY / RUN_MANIFEST
-    durable.write_file(path, text.encode("utf-8", "surrogateescape"))
+    durable.write_file(path, _encode(document))
 
 
-@lru_cache(maxsize=1)
-def describe_compatibility() -> dict[str, str]:
-    """Return facts of this process for other tools. What decides is the environment in the store."""
-    facts = describe_python()
-    return {
-        "format": COMPATIBILITY_FORMAT,
-        "execution_model": EXECUTION_MODEL,
-        "python": facts["version"],
-        "python_implementation": facts["implementation"],
-        "python_cache_tag": sys.implementation.cache_tag or "",
-        "platform": facts["platform"],
-        "runtime": _find_version(),
-    }
-
-
-def _find_version() -> str:
+def _encode(document: dict[str, object]) -> bytes:
+    text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     try:
-        return importlib.metadata.version(_DISTRIBUTION)
-    except importlib.metadata.PackageNotFoundError:
-        return "unknown"
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a lone surrogate in a result
+        return json.dumps(document, indent=2, sort_keys=True).encode() + b"\n"
 
 
 def _format_parent(parent: Lineage | None) -> dict[str, object] | None:

@@ -28,6 +28,19 @@ from verdog_runtime.interpreter.settings import Settings
 from verdog_runtime.runs import RunStore, load_run_header, registered_runs, run_is_active
 from verdog_runtime.values import decode_neutral, format_neutral
 
+COMPATIBILITY = {
+    "format",
+    "execution_model",
+    "python",
+    "python_implementation",
+    "python_cache_tag",
+    "platform",
+    "runtime",
+    "runtime_sha256",
+    "source_sha256",
+    "environment_sha256",
+}
+
 
 def read_record(output: Path) -> dict[str, Any]:
     return json.loads((output / ".verdog/run.json").read_text())
@@ -37,7 +50,7 @@ def test_run_json_says_what_other_tools_read(project: Path) -> None:
     run(project, workflow(line_graph()), 1, run_id="mine", workflow_arguments=("--input.value", "\u00e9"))
     document = read_record(project / "out")
     stamps = document.pop("started_at"), document.pop("updated_at")
-    assert {"python", "platform"} <= document.pop("compatibility").keys()
+    assert document.pop("compatibility").keys() == COMPATIBILITY
     assert document == {
         "schema_version": 2,
         "id": "mine",
@@ -51,6 +64,9 @@ def test_run_json_says_what_other_tools_read(project: Path) -> None:
         "output_dir": str(project / "out"),
         "launch": {"workflow_arguments": ["--input.value", "\u00e9"], "checkpointing": "auto"},
         "parent": None,
+        "result": 1,
+        "result_text": "1",
+        "error": None,
     }
     assert stamps[0] < stamps[1]
     assert all(each.endswith("Z") for each in stamps)

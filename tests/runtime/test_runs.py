@@ -1,6 +1,5 @@
 import json
 import shutil
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +13,12 @@ from verdog_repo.lineage import ArgumentsKind, Lineage, LineageKind
 from verdog_repo.names import OperationId, RunId
 from verdog_repo.operations import OperationDraft
 from verdog_repo.repository import Repository
+from verdog_repo.runs import RunError
 from verdog_repo.runs import RunHeader as StoredHeader
+from verdog_runtime.environment import fingerprint
 from verdog_runtime.interpreter import CheckpointPolicy
-from verdog_runtime.runrecord import describe_compatibility, write_run_record
+from verdog_runtime.runfacts import RunFacts, describe_compatibility
+from verdog_runtime.runrecord import write_run_record
 from verdog_runtime.runs import (
     CONTROL_DIRECTORY,
     RUN_HISTORY_SCHEMA_VERSION,
@@ -48,14 +50,16 @@ STORED = StoredHeader(
     parent=Lineage(
         run=RunId("r0"), operation=LineageKind.FORK, checkpoint=3, arguments=ArgumentsKind.CHECKPOINT
     ),
+    error=RunError(type="ValueError", message="boom", traceback="Traceback ..."),
 )
+FACTS = RunFacts(compatibility=describe_compatibility(fingerprint(Path(__file__).parent)))
 
 
 @pytest.fixture
 def output(tmp_path: Path) -> Path:
     directory = tmp_path / "out"
     (directory / ".verdog").mkdir(parents=True)
-    write_run_record(directory, STORED, tmp_path)
+    write_run_record(directory, STORED, tmp_path, FACTS)
     return directory
 
 
@@ -91,17 +95,12 @@ def test_the_run_record_has_the_documented_form(output: Path) -> None:
         "output_dir": str(output),
         "launch": {"workflow_arguments": ["--input.value", "ü"], "checkpointing": "auto"},
         "parent": {"run_id": "r0", "operation": "fork", "checkpoint": 3, "arguments": "checkpoint"},
-        "compatibility": describe_compatibility(),
+        "compatibility": FACTS.compatibility,
+        "result": None,
+        "result_text": None,
+        "error": {"type": "ValueError", "message": "boom"},
     }
     assert text == json.dumps(json.loads(text), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-
-
-def test_the_run_record_names_interpreter_and_runtime_unless_checkpoints_are_off(output: Path) -> None:
-    facts = json.loads(record(output).read_text())["compatibility"]
-    assert facts["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
-    assert all(isinstance(value, str) and value for value in facts.values())
-    write_run_record(output, replace(STORED, checkpointing="off"), output.parent)
-    assert json.loads(record(output).read_text())["compatibility"] == {}
 
 
 def test_the_run_record_is_private_and_alone(output: Path) -> None:
@@ -263,7 +262,7 @@ def test_a_run_without_checkpoints_says_why_it_cannot_go_on(loop: Path, tmp_path
             draft = OperationDraft(id=OperationId("0" * 16), kind="run", at=header.started_at)
             repository.create_run(header, operation=draft)
         (tmp_path / policy / ".verdog").mkdir(parents=True)
-        write_run_record(tmp_path / policy, header, tmp_path)
+        write_run_record(tmp_path / policy, header, tmp_path, RunFacts())
         overview = RunStore.open(tmp_path / policy).manifest().checkpoints
         assert (overview.count, overview.resume_available, overview.unavailable_code) == (0, False, code)
 

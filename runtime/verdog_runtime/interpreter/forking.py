@@ -43,6 +43,7 @@ from verdog_runtime.interpreter.resume import (
 from verdog_runtime.interpreter.settings import Settings
 from verdog_runtime.mirror import mirror_run
 from verdog_runtime.refusals import DestinationInvalid, told_as_run_errors
+from verdog_runtime.runfacts import read_facts
 from verdog_runtime.runrecord import write_run_record
 
 
@@ -199,7 +200,7 @@ def make_fork(
     log = AcknowledgementLog(forking.output)
     log.append(checkpoint)
     log.close()
-    write_run_record(forking.output, header, repository.project)
+    write_run_record(forking.output, header, repository.project, read_facts(repository, header))
     mirror_run(repository, header.run, forking.output)
     return checkpoint
 

@@ -30,6 +30,7 @@ from verdog_runtime.interpreter.statetree import StateTree
 from verdog_runtime.interpreter.storebooks import StoreBooks, describe_error
 from verdog_runtime.layout import CONTROL_DIRECTORY, exclude_control_files, require_control_directory
 from verdog_runtime.mirror import mirror_run
+from verdog_runtime.runfacts import RunFacts, describe_compatibility
 from verdog_runtime.runrecord import write_run_record
 from verdog_runtime.values import Anchors
 
@@ -140,6 +141,7 @@ def open_books(settings: Settings, opening: Opening, continuation: Continuation)
         repository=repository,
         lease=opening.lease,
         header=header,
+        facts=RunFacts(),
         output=output,
         recorder=None,
         anchors=Anchors(output=os.path.realpath(output), project=os.path.realpath(repository.project)),
@@ -151,8 +153,10 @@ def open_books(settings: Settings, opening: Opening, continuation: Continuation)
             if header.checkpointing != CheckpointPolicy.OFF.value:
                 log = AcknowledgementLog(output)
                 stack.callback(log.close)
-                books.recorder = _make_recorder(settings, opening, continuation, books, log)
-            write_run_record(output, header, repository.project)
+                environment = EnvironmentTracker(repository.project, _workflow_file(repository, header))
+                books.facts = RunFacts(compatibility=describe_compatibility(environment.environment()))
+                books.recorder = _make_recorder(settings, opening, continuation, books, log, environment)
+            write_run_record(output, header, repository.project, books.facts)
             mirror_run(repository, header.run, output)
         except BaseException as error:
             books.interrupt(error)
@@ -166,6 +170,7 @@ def _make_recorder(
     continuation: Continuation,
     books: StoreBooks,
     log: AcknowledgementLog,
+    environment: EnvironmentTracker,
 ) -> Recorder:
     repository, header = opening.repository, opening.header
     return Recorder(
@@ -180,7 +185,7 @@ def _make_recorder(
             signatures=continuation.signatures,
         ),
         state=StateTree(None, books.anchors, books.main_module),
-        environment=EnvironmentTracker(repository.project, _workflow_file(repository, header)).stage,
+        environment=environment.stage,
         required=header.checkpointing == CheckpointPolicy.REQUIRED.value,
         log=log,
         observer=settings.observer,

@@ -16,6 +16,7 @@ from verdog_runtime.interpreter.commands import Fail, Finish, Record
 from verdog_runtime.interpreter.machine import Machine
 from verdog_runtime.interpreter.notes import add_note, format_message, format_traceback
 from verdog_runtime.interpreter.recorder import Recorder
+from verdog_runtime.runfacts import RunFacts, describe_result
 from verdog_runtime.runrecord import write_run_record
 from verdog_runtime.values import Anchors, UnserializableValue, encode_value
 
@@ -33,6 +34,7 @@ class StoreBooks:
 
     Attributes:
         header: the run's header as it was last written.
+        facts: what `run.json` says beside the header.
         recorder: None when the run keeps no checkpoints.
         anchors: what stored paths are relative to.
         main_module: the name that types of `__main__` are stored under, or None.
@@ -42,6 +44,7 @@ class StoreBooks:
     repository: Repository
     lease: Lease
     header: RunHeader
+    facts: RunFacts
     output: Path
     recorder: Recorder | None
     anchors: Anchors
@@ -79,6 +82,7 @@ class StoreBooks:
         try:
             encoded = encode_value(value, anchors=self.anchors, main_module=self.main_module, path="output")
             (result,) = self.repository.store.put_many([(Kind.VALUE, encoded.payload)])
+            self.facts = replace(self.facts, result=describe_result(encoded.payload))
         except UnserializableValue as error:
             _LOG.warning("the run's output is kept as text only: %s", error)
         self._write(
@@ -96,7 +100,7 @@ class StoreBooks:
         self.repository.update_header(header.run, self.lease, header)
         self.header = header
         try:
-            write_run_record(self.output, header, self.repository.project)
+            write_run_record(self.output, header, self.repository.project, self.facts)
         except VerdogError as error:  # a visit may have removed the directory; the header has it all
             _LOG.warning("run.json does not say how the run ended: %s", error)
 
