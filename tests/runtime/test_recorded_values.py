@@ -81,6 +81,8 @@ def same(left: Any, right: Any) -> bool:
         return same(list(left.items()), list(right.items()))
     if isinstance(left, datetime):
         return left == right and (left.fold, left.tzinfo) == (right.fold, right.tzinfo)
+    if isinstance(left, frozenset):  # equal sets may show their members in different orders
+        return left == right and sorted(map(repr, left)) == sorted(map(repr, right))
     if isinstance(left, tuple | list):
         return len(left) == len(right) and all(map(same, left, right))
     return left == right and repr(left) == repr(right)
