@@ -11,7 +11,7 @@ import pytest
 
 from tests.runtime.graphs import line_graph, workflow
 from tests.runtime.recorded import fork, header_of, refused, resume, run, stored_of
-from verdog_runtime.refusals import Incompatible
+from verdog_runtime.refusals import Incompatible, WorkflowMismatch
 
 
 @pytest.fixture
@@ -127,3 +127,27 @@ def test_a_fork_with_changed_code_is_refused_and_can_be_allowed(project: Path, a
     assert fork(project, authored, 1, allow_changed_code=True).output == 5
     assert stored_of(project) == before
     assert len(header_of(project, "forked").changed_code) == 1
+
+
+@pytest.mark.parametrize("operation", [resume, lambda *given, **rest: fork(*given, 1, **rest)])
+def test_a_workflow_that_was_moved_goes_on_when_changed_code_is_allowed(
+    project: Path, authored: Any, operation: Any
+) -> None:
+    place = project / "src/demo/flow"
+    (place / "helper.py").write_text("LIMIT = 1\n")
+    (place / "subroutines/moved.py").write_text("from demo.flow.subroutines.main import definition\n")
+    for name in [name for name in sys.modules if name.startswith("demo")]:
+        del sys.modules[name]
+    module = "demo.flow.subroutines.moved"
+    moved = replace(authored, entry=replace(authored.entry, definition_module=module))
+    with pytest.raises(WorkflowMismatch, match=module):
+        operation(project, moved)
+    assert operation(project, moved, allow_changed_code=True).output == 5
+    header = header_of(project, "out" if operation is resume else "forked")
+    assert header.module == module
+    assert any(module in each for each in header.changed_code)
+
+
+def test_another_workflow_is_refused_even_if_changed_code_is_allowed(project: Path, authored: Any) -> None:
+    other = replace(authored, id="demo.flow.other")
+    refused(project, other, WorkflowMismatch, allow_changed_code=True)

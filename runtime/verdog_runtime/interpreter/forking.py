@@ -36,6 +36,7 @@ from verdog_runtime.interpreter.resume import (
     decode_for,
     go_on,
     locate_output,
+    name_entry,
     require_same_workflow,
     take_lease,
     workflow_file,
@@ -74,7 +75,8 @@ def fork_run(settings: Settings, definition: AnyWorkflow, request: ForkRequest) 
     plan = prepare_plan(definition, settings.project_root)
     with Repository.open(settings.project_root) as repository:
         forking = examine_fork(repository, request)
-        require_same_workflow(forking.header, definition)
+        moved = require_same_workflow(forking.header, definition, allow=request.allow_changed_code)
+        forking = replace(forking, header=name_entry(forking.header, definition))
         changed = require_same_environment(
             repository.store,
             forking.record.environments,
@@ -86,7 +88,7 @@ def fork_run(settings: Settings, definition: AnyWorkflow, request: ForkRequest) 
         assert forking.record.state is not None
         restored = restore_state_tree(repository.store, forking.record.state, plan, definition, decoding)
         operation = new_operation("fork", settings.now(), request.command)
-        checkpoint = make_fork(repository, forking, request, operation, changed)
+        checkpoint = make_fork(repository, forking, request, operation, (*moved, *changed))
         with (
             take_lease(repository, request.run) as lease,
             hold_output(forking.output, f"run {request.run} is active"),

@@ -87,7 +87,8 @@ def resume_run(
         take_lease(repository, run) as lease,
         ExitStack() as held,
     ):
-        header = _read_unfinished(repository, run, definition)
+        header = _read_unfinished(repository, run)
+        moved = require_same_workflow(header, definition, allow=request.allow_changed_code)
         output = locate_output(repository, header)
         require_own_output(repository, run, output)
         hold = partial(hold_output, output, f"run {run} is active")
@@ -108,7 +109,9 @@ def resume_run(
         signatures = _bring_files(settings, repository, lease, point, output, request)
         if not claimed:
             held.enter_context(hold())
-        header = replace(header, changed_code=(*header.changed_code, *changed))
+        header = replace(
+            name_entry(header, definition), changed_code=(*header.changed_code, *moved, *changed)
+        )
         opening = _reopen(settings, repository, lease, header, request)
         continuation = Continuation(
             registry=restored.registry,
@@ -119,9 +122,8 @@ def resume_run(
         return go_on(settings, opening, continuation, restored)
 
 
-def _read_unfinished(repository: Repository, run: RunId, definition: AnyWorkflow) -> RunHeader:
+def _read_unfinished(repository: Repository, run: RunId) -> RunHeader:
     header = repository.header(run)
-    require_same_workflow(header, definition)
     if header.status is RunStatus.SUCCEEDED:
         raise AlreadySucceeded(f"run {run} has succeeded; fork one of its checkpoints, or restart it")
     return header
@@ -191,19 +193,27 @@ def take_lease(repository: Repository, run: RunId) -> Generator[Lease]:
         yield lease
 
 
-def require_same_workflow(header: RunHeader, definition: AnyWorkflow) -> None:
-    """Refuse a definition that is not the run's.
+def require_same_workflow(header: RunHeader, definition: AnyWorkflow, *, allow: bool) -> tuple[str, ...]:
+    """Return what differs between a run's workflow and a definition of it, if that is allowed.
 
     Raises:
-        WorkflowMismatch: it has another id, or its entry is another graph or in another module.
+        WorkflowMismatch: the definition has another id; or its entry is another graph or in another module,
+            which is changed code, and not allowed.
     """
-    entry = definition.entry
     recorded = (header.workflow_id, header.definition_id, header.module)
-    given = (definition.id, entry.definition_id, entry.definition_module)
-    if recorded != given:
-        raise WorkflowMismatch(
-            f"run {header.run} executes {_describe_workflow(*recorded)}, not {_describe_workflow(*given)}"
-        )
+    given = (definition.id, definition.entry.definition_id, definition.entry.definition_module)
+    if recorded == given:
+        return ()
+    was, now = _describe_workflow(*recorded), _describe_workflow(*given)
+    if allow and header.workflow_id == definition.id:
+        return (f"the definition changed from {was} to {now}",)
+    raise WorkflowMismatch(f"run {header.run} executes {was}, not {now}")
+
+
+def name_entry(header: RunHeader, definition: AnyWorkflow) -> RunHeader:
+    """Return a header that names the entry of a definition."""
+    entry = definition.entry
+    return replace(header, definition_id=entry.definition_id, module=entry.definition_module)
 
 
 def _describe_workflow(workflow: str, definition: str, module: str) -> str:
