@@ -7,6 +7,7 @@ from verdog_objects.nodes import Entry
 from verdog_objects.oid import Kind
 from verdog_objects.treediff import Change
 from verdog_repo.diff import Comparison, compare
+from verdog_runtime.fingerprint import compare_recorded, decode_environment
 from verdog_runtime.layout import format_visit_path
 from verdog_runtime.values import Neutral, decode_neutral
 from verdog_runtime.values.compare import ABSENT, Absent, Difference, compare_values, identify, rebase_paths
@@ -25,6 +26,18 @@ def compare_checkpoints(
     Paths in values that lead below the directory of the same visit are the same, whatever its number.
     """
     return compare(repository.catalog, left, right, format_visit_path, _is_same)
+
+
+def compare_code(repository: "Repository", left: "Checkpoint | None", right: "Checkpoint") -> tuple[str, ...]:
+    """Return in what code and environment two checkpoints were made with differ, one sentence each.
+
+    Nothing is said where a side has no fingerprint, or where there is no left side.
+    """
+    sides = [] if left is None else [repository.record(each).environments for each in (left, right)]
+    if not all(sides) or len({each[0] for each in sides}) < 2:
+        return ()
+    before, after = (decode_environment(repository.store.get(Kind.ENVIRONMENT, each[0])) for each in sides)
+    return compare_recorded(before, after)
 
 
 def iter_differences(

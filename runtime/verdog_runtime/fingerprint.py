@@ -1,7 +1,7 @@
 """The fingerprint: which code, distributions and interpreter a run was executed with, as a record."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from verdog_objects.canonical import Json, decode_json, encode_json
@@ -103,6 +103,20 @@ def compare_environments(recorded: Environment, current: Environment) -> tuple[s
     )
 
 
+def compare_recorded(before: Environment, after: Environment) -> tuple[str, ...]:
+    """Return what differs between the environments of two checkpoints, one sentence each.
+
+    Of a file that only one of them names nothing is known but that the other had not loaded it, unless it is
+    in `src`, whose files are named whether they were loaded or not.
+    """
+    both = before.files.keys() & after.files.keys()
+    known = [
+        {path: oid for path, oid in each.files.items() if path in both or _is_source(path)}
+        for each in (before, after)
+    ]
+    return compare_environments(replace(before, files=known[0]), replace(after, files=known[1]))
+
+
 def _compare_files(recorded: Mapping[str, Oid], current: Mapping[str, Oid]) -> Iterator[str]:
     for path in sorted(recorded.keys() | current.keys()):
         before, now = recorded.get(path), current.get(path)
@@ -111,7 +125,7 @@ def _compare_files(recorded: Mapping[str, Oid], current: Mapping[str, Oid]) -> I
         if now is None and before is not None:
             yield f"{path} is gone; it was {_shorten(before)}"
         elif before is None and now is not None:
-            if path.startswith(f"{SOURCE_DIRECTORY}/"):
+            if _is_source(path):
                 yield f"{path} is new; it is {_shorten(now)}"
         elif before is not None and now is not None:
             yield f"{path} changed from {_shorten(before)} to {_shorten(now)}"
@@ -144,6 +158,10 @@ def _compare_facts(recorded: Mapping[str, str], current: Mapping[str, str]) -> I
         old, new = recorded.get(name, "not recorded"), current.get(name, "not known")
         if old != new:
             yield f"the interpreter's {name} changed from {old} to {new}"
+
+
+def _is_source(path: str) -> bool:
+    return path.startswith(f"{SOURCE_DIRECTORY}/")
 
 
 def _shorten(oid: Oid | None) -> str:

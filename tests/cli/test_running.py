@@ -216,6 +216,25 @@ def test_resume_refuses_changed_code_unless_it_is_allowed(verdog: Verdog, projec
     assert verdog("resume", "first", "--allow-changed-code").code == 0
 
 
+def test_show_and_diff_tell_which_code_two_checkpoints_were_made_with(verdog: Verdog, project: Path) -> None:
+    flow = project / "flow.py"
+    flow.write_text(countdown())
+    verdog("run", "flow.py", "--run-id", "first")
+    for name, body in (("same", "pass"), ("other", "value.value")):
+        flow.write_text(countdown(body))
+        options = ("--sessions", "fresh", "--output-dir", name, "--allow-changed-code")
+        assert verdog("fork", "first@work#2", *options).code == 0
+    (line,) = [each for each in verdog("show", "other@2").out.splitlines() if each.startswith("code ")]
+    told = line.removeprefix("code").strip()
+    assert told.startswith("flow.py changed from ")
+    assert "\ncode " not in verdog("show", "other@3").out
+    assert json.loads(verdog("show", "other@2", "--json").out)["code"] == [told]
+    assert f"code: 1 difference\n  {told}\n\nno other difference\n" in verdog("diff", "same", "other").out
+    assert verdog("diff", "--exit-code", "same", "other").code == 0
+    assert json.loads(verdog("diff", "same", "other", "--json").out)["code"] == [told]
+    assert "code" not in verdog("diff", "first", "same").out
+
+
 def test_a_run_that_another_process_holds_is_busy(verdog: Verdog, project: Path) -> None:
     (project / "flow.py").write_text(countdown(FAILS_ONCE))
     verdog("run", "flow.py", "--run-id", "first")

@@ -22,6 +22,7 @@ from verdog_runtime.fingerprint import (
     Distribution,
     Environment,
     compare_environments,
+    compare_recorded,
     decode_environment,
     encode_environment,
 )
@@ -128,6 +129,29 @@ def test_a_package_that_differs_is_named(
     recorded, current = (environment(distributions=(each,) if each else ()) for each in (before, now))
     (found,) = compare_environments(recorded, current)
     assert found.startswith(sentence)
+
+
+@pytest.mark.parametrize("path", ["module.py", "src/module.py"])
+def test_of_two_records_a_file_that_both_name_counts_wherever_it_is(path: str) -> None:
+    before, after = (environment(files={path: blob(text)}) for text in ("a", "b"))
+    (told,) = compare_recorded(before, after)
+    assert told == f"{path} changed from {blob('a').hex()[:12]} to {blob('b').hex()[:12]}"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ({"src/a.py": blob("a")}, {}, f"src/a.py is gone; it was {blob('a').hex()[:12]}"),
+        ({}, {"src/a.py": blob("a")}, f"src/a.py is new; it is {blob('a').hex()[:12]}"),
+        ({"a.py": blob("a")}, {}, None),
+        ({}, {"a.py": blob("a")}, None),
+    ],
+)
+def test_of_two_records_a_file_that_one_names_counts_in_the_source_directory_alone(
+    before: dict[str, Oid], after: dict[str, Oid], told: str | None
+) -> None:
+    found = compare_recorded(environment(files=before), environment(files=after))
+    assert found == (() if told is None else (told,))
 
 
 def test_another_interpreter_is_named() -> None:

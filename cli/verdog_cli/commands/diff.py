@@ -13,7 +13,8 @@ from verdog_cli.exits import FAILED, OK, Usage
 from verdog_cli.forms import form_option, json_option, jsonl_option
 from verdog_cli.group import PathsCommand
 from verdog_cli.paging import page
-from verdog_cli.render import escape
+from verdog_cli.palette import TITLE, paint
+from verdog_cli.render import escape, plural
 from verdog_cli.views import format_name
 from verdog_objects.errors import NotFound
 
@@ -69,6 +70,9 @@ def command(
 
     A alone is compared with its parent. A..B is A B; A...B is B against the checkpoint where both parted.
     After -- only these files, and what is below these directories; however much they differ in is printed.
+
+    Before all that stands what differs in the code and the installed packages that they were made with; by
+    itself it counts as no difference.
 
     Visits are matched by their node and how often it was completed, so a visit that was killed and repeated
     stands for the undisturbed one, and their files are compared although the directory has another number.
@@ -167,8 +171,12 @@ def _format(
     yield from difference.format_heading(comparison)
     if comparison.alignment is None:
         yield "    runs of different workflows: only their files are compared"
+    code = _compare_code(repository, comparison, choice)
+    if code:
+        yield from ["", paint(f"code: {plural(len(code), 'difference')}", TITLE)]
+        yield from (f"  {escape(each)}" for each in code)
     if not _differs(comparison, choice):
-        yield "no difference"
+        yield from ["", "no other difference"] if code else ["no difference"]
         return
     if choice.state:
         base = comparison.alignment.base if comparison.alignment is not None else None
@@ -180,14 +188,27 @@ def _format(
         )
 
 
+def _compare_code(repository: "Repository", comparison: "Comparison", choice: Choice) -> tuple[str, ...]:
+    """Return in what the code of the two sides differs, if that is wanted; it is no difference of theirs."""
+    from verdog_runtime.comparison import compare_code
+
+    left, right = comparison.left.checkpoint, comparison.right.checkpoint
+    if not choice.state or comparison.alignment is None or right is None:
+        return ()
+    return compare_code(repository, left, right)
+
+
 def _emit(repository: "Repository", comparison: "Comparison", choice: Choice, form: str) -> None:
     from verdog_cli.difference_json import comparison_as_json, iter_lines
 
     files = _choose_files(comparison, choice) if comparison.files is not None and choice.files else None
-    differs = _differs(comparison, choice)
+    facts = {
+        "differs": _differs(comparison, choice),
+        "code": list(_compare_code(repository, comparison, choice)),
+    }
     if form == JSON:
         document = comparison_as_json(repository, comparison, files, state=choice.state)
-        emit_document("diff", differs=differs, **document)
+        emit_document("diff", **facts, **document)
         return
     for kind, fields in iter_lines(repository, comparison, files, state=choice.state):
-        emit_line(kind, {"differs": differs, **fields} if kind == "comparison" else fields)
+        emit_line(kind, {**facts, **fields} if kind == "comparison" else fields)

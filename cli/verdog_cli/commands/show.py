@@ -1,7 +1,6 @@
 """`verdog show`: one checkpoint: header, state, changed files."""
 
-import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -57,10 +56,15 @@ _FILES = 20
 def command(context: Context, ctx: click.Context, revision: str, all_files: bool) -> None:
     """Show a checkpoint: what was completed, the state it left, the files it changed.
 
+    Lines that begin with `code` tell what was changed in the code or the installed packages since the
+    checkpoint before. `usable` says which commands can go on from here: resume only from a run's latest.
+
     Of REV:PATH it shows the file, or lists the directory. Values are shown without importing or running
     anything of the workflow.
     """
     with context.repository() as repository:
+        from verdog_runtime.comparison import compare_code
+
         if repository.resolve(revision).path is not None:
             _show_path(ctx, context, repository, revision)
             return
@@ -69,11 +73,12 @@ def command(context: Context, ctx: click.Context, revision: str, all_files: bool
         header = repository.header(checkpoint.run)
         latest = repository.tip(checkpoint.run) == checkpoint
         changes = list(iter_changes(repository, checkpoint))
+        code = compare_code(repository, repository.parent(checkpoint), checkpoint)
         state = list(_iter_state(repository, record))
     if context.form == JSON:
-        emit_document("show", **_as_json(checkpoint, record, changes, state))
+        emit_document("show", **_as_json(checkpoint, record, changes, state), code=list(code))
         return
-    head = _describe(checkpoint, record, header if latest else None)
+    head = (*_describe(checkpoint, record, header if latest else None), *_describe_code(code))
     lines = [*head, *_describe_state(state), *_describe_changes(changes, all_files)]
     page(lines, pager=context.pager)
 
@@ -124,15 +129,22 @@ def _describe(
     if record.restorable:
         resumable = header is not None and header.status.value != "succeeded"
         uses = "resume, fork" if resumable else "fork"
-        yield f"usable     {uses}{'' if record.branchable else ' (only with new conversations)'}"
+        only = "" if record.branchable else " (only with new conversations)"
+        yield wrap_for_person(f"{uses}{only}", "usable     ")
     else:
         reason = escape(record.reason or record.unavailable_code or "no reason recorded")
-        yield wrap_for_person(reason, "usable     no: ", paint("usable     no: ", BAD))
+        yield wrap_for_person(reason, "usable     no: ", head_style=BAD)
     for path in record.late:
-        yield f"late       {escape(path)}"
+        yield wrap_for_person(escape(path), "late       ")
     if header is not None and header.error is not None:
         told = f"{header.error.type}: {escape(header.error.message)}"
-        yield wrap_for_person(told, "run failed ", paint("run failed ", BAD))
+        yield wrap_for_person(told, "run failed ", head_style=BAD)
+
+
+def _describe_code(code: Sequence[str]) -> Iterator[str]:
+    """Yield what changed in code and environment since the checkpoint before."""
+    for difference in code:
+        yield wrap_for_person(escape(difference), "code       ")
 
 
 def _describe_state(state: list[tuple[str, str]]) -> Iterator[str]:
