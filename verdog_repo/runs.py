@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from enum import StrEnum, unique
-from typing import Final
+from typing import Final, cast
 
 from verdog_objects.canonical import Json, decode_json, encode_json
-from verdog_objects.errors import Corrupt, FormatUnsupported
+from verdog_objects.errors import Corrupt, FormatUnsupported, InvalidInput
 from verdog_objects.oid import Oid
 from verdog_repo.fields import Fields, format_optional
 from verdog_repo.instants import parse_instant
@@ -91,6 +91,8 @@ class RunHeader:
         parse_run_id(self.run)
         parse_instant(self.started_at)
         parse_instant(self.updated_at)
+        if not all(isinstance(cast(object, each), str) for each in self.arguments):
+            raise InvalidInput(f"the arguments of run {self.run} must be texts")
 
     @property
     def workflow_id(self) -> str:

@@ -36,7 +36,7 @@ class CancellationToken:
         Raises:
             ValueError: the deadline is not finite.
         """
-        if deadline is not None and not math.isfinite(deadline):
+        if deadline is not None and not _is_finite(deadline):
             raise ValueError("a deadline must be a finite number of seconds")
         self._deadline = deadline
         self._requested = False
@@ -124,6 +124,13 @@ class CancellationToken:
 
 
 def _checked_duration(seconds: float, name: str) -> float:
-    if not math.isfinite(seconds) or seconds < 0:
+    if not _is_finite(seconds) or seconds < 0:
         raise ValueError(f"{name} must be a finite number of seconds that is not negative")
     return seconds
+
+
+def _is_finite(seconds: float) -> bool:
+    try:
+        return math.isfinite(seconds)
+    except OverflowError:  # an integer beyond every float
+        return False

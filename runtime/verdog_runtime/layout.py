@@ -19,6 +19,7 @@ INVOCATION_MARKER = ".verdog-invocation.json"
 
 _VISIT_DIGITS = 6
 _REPORTS = frozenset({b"config.md", b"stats.md"})
+_TAKEN = frozenset({CONTROL_DIRECTORY, INVOCATION_MARKER, TRACE_LOG, "config.md", "stats.md"})
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-~")
 _DEVICES = frozenset(
     {"con", "prn", "aux", "nul"} | {f"{name}{digit}" for name in ("com", "lpt") for digit in range(1, 10)}
@@ -29,12 +30,12 @@ def format_node_directory(node_id: str) -> str:
     """Return the directory name of a node: one legal file name per id, on POSIX and on Windows.
 
     Ids made of letters, digits, `.`, `_`, `-` and `~` are their own names, apart from the few that mean
-    something to a file system.
+    something to a file system, or that the runtime gives to files of its own beside the directories of nodes.
     """
     if not node_id:
         return "%00"
-    if node_id == CONTROL_DIRECTORY:
-        return "%2Everdog"
+    if node_id in _TAKEN:
+        return node_id.replace(".", "%2E", 1)
     parts = [
         char if char in _PLAIN else "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "surrogatepass"))
         for char in node_id

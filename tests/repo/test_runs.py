@@ -4,7 +4,7 @@ import pytest
 
 from tests.repo.samples import at, header
 from verdog_objects.canonical import decode_json, encode_json
-from verdog_objects.errors import Corrupt, FormatUnsupported
+from verdog_objects.errors import Corrupt, FormatUnsupported, InvalidInput
 from verdog_objects.oid import Oid
 from verdog_repo.lineage import ArgumentsKind, Lineage, LineageKind
 from verdog_repo.names import RunId
@@ -96,3 +96,8 @@ def test_a_fork_names_its_checkpoint() -> None:
         Lineage(
             run=RunId("a"), operation=LineageKind.FORK, checkpoint=None, arguments=ArgumentsKind.CHECKPOINT
         )
+
+
+def test_arguments_that_could_not_be_read_again_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="arguments of run run must be texts"):
+        replace(PLAIN, arguments=(1,))  # type: ignore[arg-type]

@@ -1,5 +1,6 @@
 """Running a workflow: what is returned, what is refused before anything is written, what is left on disk."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -247,10 +248,57 @@ def test_an_unknown_policy_is_refused(project: Path) -> None:
     assert untouched(project)
 
 
-@pytest.mark.parametrize("limit", [0, -1])
-def test_a_transition_limit_must_be_positive(limit: int) -> None:
-    with pytest.raises(ValueError, match=str(limit)):
+@pytest.mark.parametrize("limit", [0, -1, True, 1.0, float("nan"), float("inf"), "5", None, b"5", [1]])
+def test_a_transition_limit_must_be_a_positive_integer(limit: Any) -> None:
+    with pytest.raises(ValueError, match=re.escape(repr(limit))):
         Dispatcher(transition_limit=limit)
+
+
+@pytest.mark.parametrize("settings", [{"execution_handler": 1}, {"cancellation": object()}])
+def test_a_handler_and_a_token_must_be_such(settings: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match=r"must be"):
+        Dispatcher(**settings)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"output_dir": None},
+        {"output_dir": 1},
+        {"params": [1]},
+        {"params": None},
+        {"workflow_arguments": [1]},
+        {"workflow_arguments": "one"},
+        {"workflow_arguments": [None]},
+        {"workflow_arguments": {"a": "b"}},
+        {"workflow_arguments": None},
+    ],
+    ids=repr,
+)
+def test_arguments_of_other_classes_are_refused_before_anything_is_written(
+    project: Path, arguments: dict[str, Any]
+) -> None:
+    with pytest.raises(TypeError):
+        Dispatcher(project_root=project).run(
+            workflow(line_graph()), 1, **{"output_dir": project / "out", "checkpointing": AUTO, **arguments}
+        )
+    assert untouched(project)
+
+
+def test_what_is_no_workflow_is_refused_before_anything_is_written(project: Path) -> None:
+    with pytest.raises(TypeError, match="WorkflowDefinition"):
+        run(project, line_graph(), 1)  # type: ignore[arg-type]
+    assert untouched(project)
+
+
+def test_an_output_directory_may_be_a_text(project: Path) -> None:
+    Dispatcher(project_root=project).run(
+        workflow(line_graph()),
+        1,
+        output_dir=str(project / "out"),  # type: ignore[arg-type]
+        checkpointing=AUTO,
+    )
+    assert (project / "out" / "work" / "000001").is_dir()
 
 
 def test_a_limit_allows_exactly_so_many_transitions(project: Path) -> None:

@@ -31,6 +31,12 @@ from verdog_runtime.layout import (
         ("com10", "com10"),
         (".verdog", "%2Everdog"),
         (".verdogs", ".verdogs"),
+        (".verdog-invocation.json", "%2Everdog-invocation.json"),
+        ("trace.log", "trace%2Elog"),
+        ("config.md", "config%2Emd"),
+        ("stats.md", "stats%2Emd"),
+        ("trace.log.1", "trace.log.1"),
+        ("run.json", "run.json"),
     ],
 )
 def test_a_node_id_becomes_a_legal_directory_name(node: str, directory: str) -> None:

@@ -1,5 +1,6 @@
 """What visits may do with files, and what a run that goes on does about it."""
 
+import dataclasses
 import os
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ import pytest
 
 from tests.cli.workflows import countdown
 from tests.runtime.graphs import INIT as FEATURE_NODE
-from tests.runtime.graphs import LEFT, Count, count_visits, edge, graph, line_graph, workflow
+from tests.runtime.graphs import LEFT, WORK, Count, count_visits, edge, graph, line_graph, workflow
 from tests.runtime.recorded import artifacts_of, fork, last, resume, run
 from verdog_runtime.declarations import (
     FeatureSuccess,
@@ -20,6 +21,7 @@ from verdog_runtime.declarations import (
     NumericalFeatureEffect,
     Success,
 )
+from verdog_runtime.layout import format_node_directory
 
 
 def fails_once(action: Callable[[Path], object]) -> Any:
@@ -51,6 +53,18 @@ def test_a_visit_of_a_feature_node_may_write_even_the_one_that_sets_the_first_va
     )
     run(project, workflow(definition), 1)
     assert b"init/000001/decision.txt" in artifacts_of(project, last(project / "out").sequence)
+
+
+@pytest.mark.parametrize(
+    "name", [".verdog", ".verdog-invocation.json", "trace.log", "config.md", "stats.md", "run.json"]
+)
+def test_a_node_may_be_called_like_a_file_of_the_runtime(project: Path, name: str) -> None:
+    node = dataclasses.replace(WORK, id=name)
+    definition = graph(edge("enter", name, count_visits), edge(name, "exit"), nodes=(node,))
+    run(project, workflow(definition), 1)
+    written = f"{format_node_directory(name)}/000001/out.txt"
+    assert written.encode() in artifacts_of(project, last(project / "out").sequence)
+    assert (project / "out" / "trace.log").is_file()
 
 
 @pytest.mark.parametrize("checkpointing", ["off", "auto"])

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, TypeAlias
+from typing import Any, ClassVar, Generic, TypeAlias, cast
 
 from typing_extensions import TypeVar
 
@@ -323,7 +323,8 @@ class WorkflowDefinition(Generic[InputT, OutputT, ParamsT, ScopeT]):
         params_types: the Params of every reachable graph: a read-only copy of the entry's.
 
     Raises:
-        ValueError: the id is empty.
+        ValueError: the id is empty or no text.
+        TypeError: the entry is no SubroutineCall.
     """
 
     id: GraphId
@@ -334,8 +335,11 @@ class WorkflowDefinition(Generic[InputT, OutputT, ParamsT, ScopeT]):
     params_types: Mapping[ParameterAddress, ParameterType] = field(init=False)
 
     def __post_init__(self) -> None:
-        if not self.id:
-            raise ValueError("a workflow needs an id")
+        if not isinstance(cast(object, self.id), str) or not self.id:
+            raise ValueError(f"a workflow needs an id that is not empty, not {self.id!r}")
+        if not isinstance(cast(object, self.entry), SubroutineCall):
+            kind = type(self.entry).__qualname__
+            raise TypeError(f"the entry of workflow {self.id!r} must be a SubroutineCall, not a {kind}")
         object.__setattr__(self, "params_types", MappingProxyType(dict(self.entry.params_types)))
 
 
@@ -344,14 +348,14 @@ class SubroutineDefinition(Generic[InputT, OutputT, ParamsT, ScopeT]):
     """What the `definition()` of a subroutine's module returns.
 
     Raises:
-        ValueError: the graph's id is empty.
+        ValueError: the graph's id is empty or no text.
     """
 
     graph: GraphDefinition[InputT, OutputT, ParamsT, ScopeT]
 
     def __post_init__(self) -> None:
-        if not self.graph.id:
-            raise ValueError("a graph needs an id")
+        if not isinstance(cast(object, self.graph.id), str) or not self.graph.id:
+            raise ValueError(f"a graph needs an id that is not empty, not {self.graph.id!r}")
 
 
 AnyNode: TypeAlias = NodeDefinition[object, Any]

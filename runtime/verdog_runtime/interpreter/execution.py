@@ -1,7 +1,7 @@
 """The dispatcher: picks a starting state and enters the loop."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, cast
@@ -76,10 +76,10 @@ class Dispatcher:
             project_root: the project whose store keeps the runs; the current directory when None.
 
         Raises:
-            ValueError: the limit is not positive.
+            ValueError: the limit is no positive integer.
+            TypeError: the handler or the token is none.
         """
-        if transition_limit <= 0:
-            raise ValueError(f"the transition limit must be positive, not {transition_limit}")
+        _require_settings(transition_limit, execution_handler, cancellation)
         self._settings = Settings(
             project_root=Path.cwd() if project_root is None else Path(project_root).resolve(),
             transition_limit=transition_limit,
@@ -113,7 +113,7 @@ class Dispatcher:
             workflow_arguments: recorded with the run, for a restart.
 
         Raises:
-            ValueError: something given cannot be used; nothing was written.
+            ValueError, TypeError: something given cannot be used; nothing was written.
             Exception: what a visit raised, with notes that say where.
             ExecutionCancelled: the token was cancelled; the run is interrupted.
 
@@ -125,7 +125,7 @@ class Dispatcher:
             params=params,
             runtime_options=runtime_options,
             checkpointing=CheckpointPolicy(checkpointing),
-            arguments=tuple(workflow_arguments),
+            arguments=_require_texts(workflow_arguments),
         )
         outcome = begin_run(self._settings, definition, input, request)
         if isinstance(outcome, Fail):
@@ -211,7 +211,7 @@ class Dispatcher:
             output_dir=output_dir,
             params=params,
             runtime_options=runtime_options,
-            arguments=tuple(workflow_arguments),
+            arguments=_require_texts(workflow_arguments),
         )
         outcome = restart_run(self._settings, definition, input, restart, request)
         if isinstance(outcome, Fail):
@@ -255,6 +255,24 @@ class Dispatcher:
         if isinstance(outcome, Fail):
             raise outcome.error
         return cast("Success[OutputT, WorkflowState[ScopeT]]", _succeed(outcome))
+
+
+def _require_settings(limit: object, handler: object, cancellation: object) -> None:
+    if type(limit) is not int or limit <= 0:
+        raise ValueError(f"the transition limit must be a positive integer, not {limit!r}")
+    if handler is not None and not callable(handler):
+        raise TypeError(f"the execution handler must be callable, not {handler!r}")
+    if not isinstance(cancellation, CancellationToken | None):
+        raise TypeError(f"the cancellation must be a CancellationToken, not {cancellation!r}")
+
+
+def _require_texts(arguments: Iterable[object]) -> tuple[str, ...]:
+    """Return workflow arguments as they are recorded: a run with others could not be read again."""
+    words = () if isinstance(arguments, str | bytes | Mapping) else tuple(arguments)
+    texts = tuple(each for each in words if isinstance(each, str))
+    if len(texts) < len(words) or (arguments and not words):
+        raise TypeError(f"the workflow's arguments must be a sequence of texts, not {arguments!r}")
+    return texts
 
 
 def _succeed(outcome: Finish) -> Success[object, WorkflowState[object]]:

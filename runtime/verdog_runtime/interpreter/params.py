@@ -23,10 +23,13 @@ def build_registry(
         params: what the caller gives.
 
     Raises:
-        TypeError: a key is no address, or a default cannot be made (a note names the address).
+        TypeError: `params` is no mapping, a key is no address, or a default cannot be made (a note names the
+            address).
         ValueError: a path is not inside the project, two keys are the same address, or an address that is
             given is not declared.
     """
+    if not isinstance(cast(object, params), Mapping):
+        raise TypeError(f"params must be a mapping from addresses to values, not {params!r}")
     types = _by_address(params_types)
     given = _by_address(params)
     unknown = [address for address in given if address not in types]

@@ -4,11 +4,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from verdog_objects.errors import InvalidInput
 from verdog_objects.paths import escape_path
 from verdog_repo.filenames import format_filename
-from verdog_runtime.declarations.graph import AnyWorkflow
+from verdog_runtime.declarations.graph import AnyWorkflow, WorkflowDefinition
 from verdog_runtime.declarations.operations import ParameterAddress
 from verdog_runtime.interpreter.loading import load_subroutine
 from verdog_runtime.interpreter.machine import Step, start
@@ -30,9 +31,14 @@ def prepare_plan(definition: AnyWorkflow, project_root: Path) -> Plan:
 
     Raises:
         ValueError: the entry is in another project, or the graph breaks a rule.
-        TypeError: the entry's module holds no such definition, or a state type or profile is unsuitable.
+        TypeError: this is no workflow, the entry's module holds no such definition, or a state type, a
+            profile or the configuration is unsuitable.
         InvalidInput: the graph has agent or call nodes, which cannot be executed yet.
     """
+    if not isinstance(cast(object, definition), WorkflowDefinition):
+        raise TypeError(
+            f"a run needs a WorkflowDefinition, not an object of class {type(definition).__qualname__}"
+        )
     entry = definition.entry
     if normalize_project_path(entry.project_path) != ".":
         raise ValueError(f"the entry of a workflow is in its own project, not in {entry.project_path!r}")
@@ -95,7 +101,7 @@ def require_vacant(output_dir: Path, project: Path) -> Path:
             verdog keeps files of its own.
     """
     try:
-        output = output_dir.resolve()
+        output = Path(output_dir).resolve()
         _require_outside_control_directory(output, project.resolve())
         if os.path.lexists(output):
             _require_empty(output)

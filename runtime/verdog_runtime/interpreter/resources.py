@@ -6,9 +6,11 @@ from types import MappingProxyType
 from typing import cast
 
 from verdog_runtime.declarations.agents import AgentInvoker
+from verdog_runtime.declarations.configuration import WorkflowConfiguration
 from verdog_runtime.declarations.graph import AgentSessionDefinition, AnyGraph, AnyWorkflow
 from verdog_runtime.declarations.ids import AgentProfileId, AgentSessionId
 from verdog_runtime.interpreter.validation_resources import require_session_definitions
+from verdog_runtime.interpreter.validation_shape import require_sessions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +32,17 @@ def bind_entry(definition: AnyWorkflow, graph: AnyGraph) -> Resources:
     Raises:
         ValueError: the arguments of the entry are not exactly the graph's parameters, or name a profile or a
             session that the workflow does not have; or a session of the workflow is invalid.
-        TypeError: a profile is not callable, or has no `session_provider` text.
+        TypeError: there is no configuration, or a profile is not callable or has no `session_provider` text.
     """
     entry = definition.entry
+    require_sessions(definition, f"workflow {definition.id!r}")
     require_session_definitions(definition.sessions)
     profile_ids = {profile.id for profile in graph.profile_parameters}
     session_ids = {session.id for session in graph.session_parameters}
     _require_same(entry.profile_arguments.keys(), profile_ids, "profile", graph)
     _require_same(entry.session_arguments.keys(), session_ids, "session", graph)
+    if not isinstance(cast(object, definition.configuration), WorkflowConfiguration):
+        raise TypeError(f"workflow {definition.id!r} has no WorkflowConfiguration")
     invokers = definition.configuration.profile_arguments
     profiles: dict[AgentProfileId, AgentInvoker] = {}
     for slot, argument in entry.profile_arguments.items():
