@@ -1,5 +1,6 @@
 """`verdog show`: one checkpoint: header, state, changed files."""
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -129,16 +130,15 @@ def _describe(
     if record.restorable:
         resumable = header is not None and header.status.value != "succeeded"
         uses = "resume, fork" if resumable else "fork"
-        only = "" if record.branchable else " (only with new conversations)"
-        yield wrap_for_person(f"{uses}{only}", "usable     ")
+        yield f"usable     {uses}{'' if record.branchable else ' (only with new conversations)'}"
     else:
         reason = escape(record.reason or record.unavailable_code or "no reason recorded")
-        yield wrap_for_person(reason, "usable     no: ", head_style=BAD)
+        yield wrap_for_person(reason, "usable     no: ", paint("usable     no: ", BAD))
     for path in record.late:
-        yield wrap_for_person(escape(path), "late       ")
+        yield f"late       {escape(path)}"
     if header is not None and header.error is not None:
         told = f"{header.error.type}: {escape(header.error.message)}"
-        yield wrap_for_person(told, "run failed ", head_style=BAD)
+        yield wrap_for_person(told, "run failed ", paint("run failed ", BAD))
 
 
 def _describe_code(code: Sequence[str]) -> Iterator[str]:
