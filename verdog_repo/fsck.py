@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from verdog_objects.errors import Corrupt, VerdogError
-from verdog_objects.manifest import key_path
 from verdog_objects.oid import Kind, Oid, format_oid
+from verdog_objects.paths import escape_path
 from verdog_objects.store import PAGE_ROWS, Query
+from verdog_objects.treecheck import TreeCheck
 from verdog_repo.catalog import Catalog
 from verdog_repo.checkpoint import Checkpoint, encode_row
 from verdog_repo.derive import derive_checkpoint
@@ -69,7 +70,11 @@ def check(repository: Repository, *, read_data: bool = False) -> list[Finding]:
 
 @dataclass(slots=True)
 class _Harm:
-    """What one damaged object does to one run."""
+    """What one damaged object, or one kind of entry that cannot be, does to one run.
+
+    Attributes:
+        damage: what is wrong.
+    """
 
     damage: str
     sequences: list[int] = field(default_factory=list[int])
@@ -82,6 +87,8 @@ class _Check:
     def __init__(self, catalog: Catalog, *, read_data: bool) -> None:
         self.catalog = catalog
         self.survey = Survey(catalog.store, read_data=read_data)
+        self.trees = TreeCheck(self.survey.reader, read_targets=read_data)
+        self._artifacts: dict[CommitId, Oid] = {}
 
     def run(self) -> Iterator[Finding]:
         store = self.catalog.store
@@ -100,7 +107,7 @@ class _Check:
         yield from self._check_operations()
 
     def _check_run(self, row: RunRow) -> Iterator[Finding]:
-        catalog, harms = self.catalog, dict[Oid, _Harm]()
+        catalog, harms, misplaced = self.catalog, dict[Oid, _Harm](), dict[str, _Harm]()
         numbered = catalog.store.select(Query(table=RUN_NUMBERS, equal=(("number", row.number),)))
         if numbered != [(row.number, row.run)]:
             yield Finding(
@@ -123,8 +130,10 @@ class _Check:
         for page in self._pages(row):
             for checkpoint in page:
                 yield from self._check_checkpoint(row, checkpoint, before, harms)
+                self._check_tree(checkpoint, misplaced)
             before = {each.commit: each for each in page[-8:]}
         yield from (_report(row.run, oid, harm) for oid, harm in harms.items())
+        yield from (_report_misplaced(row.run, harm) for harm in misplaced.values())
         yield from self._check_reflog(row)
 
     def _pages(self, row: RunRow) -> Iterator[list[Checkpoint]]:
@@ -158,6 +167,8 @@ class _Check:
         for root in (record.artifacts, record.state):
             if root is not None:
                 wounds += self.survey.look_at_manifest(root)
+        if record.artifacts is not None and all(wound.key is not None for wound in wounds):
+            self._artifacts[checkpoint.commit] = record.artifacts
         for environment in record.environments:
             damage = self.survey.look_at_object(Kind.ENVIRONMENT, environment)
             if damage is not None:
@@ -168,6 +179,17 @@ class _Check:
                 wounds.append(Wound(record.ledger.root, damage, None, False))
         for wound in wounds:
             _note(harms.setdefault(wound.oid, _Harm(wound.damage)), checkpoint, wound)
+
+    def _check_tree(self, checkpoint: Checkpoint, misplaced: dict[str, _Harm]) -> None:
+        """Note the entries of a checkpoint's artifacts that cannot be where they are, if they can be read."""
+        root = self._artifacts.get(checkpoint.commit)
+        if root is None:
+            return
+        parent = checkpoint.parent
+        for each in self.trees.check(root, self._artifacts.get(parent) if parent is not None else None):
+            harm = misplaced.setdefault(each.reason, _Harm(each.reason))
+            _note_checkpoint(harm, checkpoint)
+            harm.paths[each.path] = None
 
     def _derive_again(
         self, row: RunRow, checkpoint: Checkpoint, before: dict[CommitId, Checkpoint]
@@ -254,22 +276,23 @@ class _Check:
 
 
 def _note(harm: _Harm, checkpoint: Checkpoint, wound: Wound) -> None:
-    if not harm.sequences or harm.sequences[-1] != checkpoint.sequence:
-        harm.sequences.append(checkpoint.sequence)
-    harm.visits.update(dict.fromkeys(_visits(checkpoint)))
+    _note_checkpoint(harm, checkpoint)
     if wound.key is None:
         return
     if wound.is_path:
-        harm.paths[key_path(wound.key)] = None
+        harm.paths[wound.key.replace(b"\x00", b"/")] = None
     else:
         harm.addresses[wound.key.decode("utf-8", "backslashreplace")] = None
 
 
+def _note_checkpoint(harm: _Harm, checkpoint: Checkpoint) -> None:
+    if not harm.sequences or harm.sequences[-1] != checkpoint.sequence:
+        harm.sequences.append(checkpoint.sequence)
+    harm.visits.update(dict.fromkeys(_visits(checkpoint)))
+
+
 def _report(run: RunId, oid: Oid, harm: _Harm) -> Finding:
-    where = "its result"
-    if harm.sequences:
-        first, last = harm.sequences[0], harm.sequences[-1]
-        where = f"checkpoint {first}" if first == last else f"checkpoints {first} to {last}"
+    where = _describe_checkpoints(harm) if harm.sequences else "its result"
     return Finding(
         kind="object",
         run=run,
@@ -280,6 +303,25 @@ def _report(run: RunId, oid: Oid, harm: _Harm) -> Finding:
         paths=tuple(harm.paths),
         addresses=tuple(harm.addresses),
     )
+
+
+def _report_misplaced(run: RunId, harm: _Harm) -> Finding:
+    first, *others = harm.paths
+    more = f", and {len(others)} more like it" if others else ""
+    where = _describe_checkpoints(harm)
+    return Finding(
+        kind="checkpoint",
+        run=run,
+        message=f"run {run}, {where}: {escape_path(first)} {harm.damage}{more}",
+        sequences=tuple(harm.sequences),
+        visits=tuple(harm.visits),
+        paths=tuple(harm.paths),
+    )
+
+
+def _describe_checkpoints(harm: _Harm) -> str:
+    first, last = harm.sequences[0], harm.sequences[-1]
+    return f"checkpoint {first}" if first == last else f"checkpoints {first} to {last}"
 
 
 def _visits(checkpoint: Checkpoint) -> tuple[str, ...]:

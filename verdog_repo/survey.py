@@ -7,6 +7,7 @@ from verdog_objects.chunking import decode_chunks
 from verdog_objects.cursor import limit_of, read_child, read_root
 from verdog_objects.errors import Corrupt, NotFound
 from verdog_objects.manifest import object_kind
+from verdog_objects.nodecache import CachedReader, NodeCache
 from verdog_objects.nodes import Entry, EntryKind, Node
 from verdog_objects.oid import Kind, Oid
 from verdog_objects.store import ObjectStore
@@ -35,9 +36,11 @@ class Survey:
 
     Attributes:
         objects: how many objects were looked at.
+        reader: of the same store, which keeps the nodes that were looked at last.
     """
 
     def __init__(self, store: ObjectStore, *, read_data: bool) -> None:
+        self.reader = CachedReader(store, NodeCache())
         self._store = store
         self._read_data = read_data
         self._nodes: dict[Oid, tuple[Wound, ...]] = {}
@@ -70,7 +73,7 @@ class Survey:
         if known is not None:
             return known
         try:
-            node = read_root(self._store, root)
+            node = read_root(self.reader, root)
         except NotFound:
             found: tuple[Wound, ...] = (Wound(root, "missing", None, False),)
         except Corrupt:
@@ -98,7 +101,7 @@ class Survey:
     def _look_at_child(self, node: Node, index: int, limit: bytes | None) -> tuple[Wound, ...]:
         oid = node.links[index].oid
         try:
-            child = read_child(self._store, node, index, limit)
+            child = read_child(self.reader, node, index, limit)
         except NotFound:
             return (Wound(oid, "missing", None, False),)
         except Corrupt:

@@ -155,7 +155,7 @@ class _Selection:
             for end in _find_all(key):
                 if key[:end] not in parents:
                     parents.add(key[:end])
-                    yield key[:end], self._look_up(key[:end])
+                    yield key[:end], self._look_up_parent(key, end)
             yield key, entry
             if entry.kind is EntryKind.DIRECTORY:
                 given = key
@@ -169,6 +169,16 @@ class _Selection:
         if entry is None:
             path = manifest.key_path(key)
             raise NotFound(f"{escape_path(path)}: not in this tree", paths=(path,))
+        return entry
+
+    def _look_up_parent(self, key: bytes, end: int) -> Entry:
+        try:
+            entry = self._look_up(key[:end])
+        except NotFound:
+            entry = None
+        if entry is None or entry.kind is not EntryKind.DIRECTORY:
+            path = manifest.key_path(key)
+            raise Corrupt(f"{escape_path(path)}: recorded below what is no directory", paths=(path,))
         return entry
 
 

@@ -11,7 +11,7 @@ from verdog_objects.errors import Corrupt, NotFound, Unavailable, VerdogError
 from verdog_objects.filereader import MODE_BITS
 from verdog_objects.nodes import Entry, EntryKind
 from verdog_objects.oid import Kind, Oid, format_oid
-from verdog_objects.paths import escape_path
+from verdog_objects.paths import escape_path, is_reserved
 from verdog_objects.store import ObjectReader
 
 Objects = Mapping[Oid, tuple[Kind, bytes]]
@@ -76,6 +76,8 @@ class FileWriter:
             above.pop()
             if not above:
                 raise Corrupt(f"{escape_path(path)}: recorded below what is no directory", paths=(path,))
+        if is_reserved(path, is_directory=entry.kind is EntryKind.DIRECTORY):
+            raise Corrupt(f"{escape_path(path)}: recorded where verdog keeps files of its own", paths=(path,))
         try:
             parent = self._descent.open(directory)
             if entry.kind is EntryKind.DIRECTORY:

@@ -62,9 +62,12 @@ def key_path(key: bytes) -> bytes:
     Raises:
         Corrupt: no path has this key.
     """
+    path = key.replace(b"\x00", b"/")
     if b"/" in key or not _IMPROPER.isdisjoint(key.split(b"\x00")):
-        raise Corrupt(f"{key[:200]!r} is no key of a path", paths=[key])
-    return key.replace(b"\x00", b"/")
+        raise Corrupt(
+            f"'{escape_path(path[:200])}' is recorded as a path, and no path is like that", paths=[path]
+        )
+    return path
 
 
 def object_kind(entry: Entry) -> Kind | None:

@@ -2,6 +2,9 @@
 
 from verdog_objects.errors import InvalidInput
 
+RESERVED_NAME = b".verdog"
+"""The name of the directories that verdog keeps for itself."""
+
 _NAMED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _NAMED_BACK = {"\\": b"\\", "n": b"\n", "r": b"\r", "t": b"\t"}
 _HEX_DIGITS = frozenset("0123456789abcdef")
@@ -18,6 +21,15 @@ def escape_path(path: bytes) -> str:
     if "\\" not in text and text.isprintable():
         return text
     return "".join(_escape_character(each) for each in text)
+
+
+def is_reserved(path: bytes, *, is_directory: bool) -> bool:
+    """Return whether a path of a tree would be, in the directory it is written to, one that verdog trusts.
+
+    No capture records such a path. A tree that has one was made to plant a store or the record of a run.
+    """
+    directory, _, name = path.rpartition(b"/")
+    return name == RESERVED_NAME and (is_directory or not directory)
 
 
 def unescape_path(text: str) -> bytes:

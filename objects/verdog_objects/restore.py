@@ -8,10 +8,10 @@ from pathlib import Path
 from verdog_objects import durable, manifest
 from verdog_objects.checkout import materialise
 from verdog_objects.directories import OPEN_DIRECTORY, Descent, split_path, translate_os_error
-from verdog_objects.errors import InvalidInput
+from verdog_objects.errors import Corrupt, InvalidInput
 from verdog_objects.nodes import Entry, EntryKind
 from verdog_objects.oid import Oid
-from verdog_objects.paths import escape_path
+from verdog_objects.paths import escape_path, is_reserved
 from verdog_objects.staging import remove_left_behind, remove_tree
 from verdog_objects.store import ObjectReader
 from verdog_objects.verify import Difference, DifferenceKind
@@ -48,6 +48,7 @@ def restore_tree(
         directory is about to take the place of a file or link.
     """
     wanted = _look_up(reader, root, differences)
+    above = _directories_above(reader, root, wanted)
     contents = [path for path, entry in wanted.items() if entry.kind is not EntryKind.DIRECTORY]
     replaced = {each.path for each in differences if each.what is not DifferenceKind.MODE}
     discard_staged(staging)
@@ -59,8 +60,7 @@ def restore_tree(
             _open_up(place)
         _put_back(output, place, wanted, replaced)
         with Descent(output) as descent:
-            modes = {**_directories_above(reader, root, wanted), **wanted}
-            _set_modes(descent, modes, skip=set(rewritten))
+            _set_modes(descent, {**above, **wanted}, skip=set(rewritten))
     finally:
         if place.is_dir():
             remove_tree(place)
@@ -84,19 +84,26 @@ def _look_up(reader: ObjectReader, root: Oid, differences: Iterable[Difference])
         entry = manifest.lookup(reader, root, manifest.path_key(path))
         if entry is None:
             raise InvalidInput(f"{escape_path(path)}: not recorded", paths=(path,))
+        if is_reserved(path, is_directory=entry.kind is EntryKind.DIRECTORY):
+            raise Corrupt(f"{escape_path(path)}: recorded where verdog keeps files of its own", paths=(path,))
         found[path] = entry
     return found
 
 
 def _directories_above(reader: ObjectReader, root: Oid, paths: Iterable[bytes]) -> dict[bytes, Entry]:
-    """Return the entries of every directory above some paths; their modes may be lifted for a while."""
+    """Return the entries of every directory above some paths; their modes may be lifted for a while.
+
+    Raises:
+        Corrupt: a path is recorded below what is no directory.
+    """
     found: dict[bytes, Entry] = {}
     for path in paths:
         directory = split_path(path)[0]
         while directory and directory not in found:
             entry = manifest.lookup(reader, root, manifest.path_key(directory))
-            if entry is not None:
-                found[directory] = entry
+            if entry is None or entry.kind is not EntryKind.DIRECTORY:
+                raise Corrupt(f"{escape_path(path)}: recorded below what is no directory", paths=(path,))
+            found[directory] = entry
             directory = split_path(directory)[0]
     return found
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from verdog_objects import manifest
 from verdog_objects.capture import capture_tree
-from verdog_objects.manifest import Entry, EntryKind
+from verdog_objects.manifest import EMPTY_OID, Entry, EntryKind
 from verdog_objects.oid import Kind, Oid
 from verdog_objects.store import Writer
 from verdog_repo.draft import CheckpointDraft
@@ -30,6 +30,7 @@ from verdog_repo.repository import Repository
 from verdog_repo.runs import RunHeader, RunStatus
 
 BULK_COMMIT = 10
+DIRECTORY = Entry(EntryKind.DIRECTORY, 0o755, 0, EMPTY_OID)
 OPERATION = OperationId("00000000000000aa")
 
 
@@ -55,8 +56,8 @@ def begin_run(repository: Repository, run: RunId) -> None:
 def put_file(writer: Writer, root: Oid | None, number: int) -> Oid:
     content = os.urandom(1024)
     entry = Entry(EntryKind.FILE, 0o644, len(content), writer.put(Kind.BLOB, content))
-    key = manifest.path_key(b"work/%06d" % number)
-    return manifest.update(writer, root or manifest.empty(writer), {key: entry})
+    changes = {b"work": DIRECTORY, manifest.path_key(b"work/%06d" % number): entry}
+    return manifest.update(writer, root or manifest.empty(writer), changes)
 
 
 def put_state(writer: Writer) -> Oid:

@@ -1,3 +1,4 @@
+import shutil
 import stat
 from pathlib import Path
 
@@ -51,6 +52,20 @@ def test_everything_that_differs_is_put_back(tmp_path: Path) -> None:
     assert restore(reader, root, output) == (b"a/b", b"a/b/two", b"a/one", b"empty", b"link", b"zero")
     assert snapshot(output) == before
     assert list((tmp_path / "staging").iterdir()) == []
+
+
+def test_all_twelve_mode_bits_are_put_back(tmp_path: Path) -> None:
+    output = make_output(tmp_path)
+    modes = {"a/one": 0o4755, "zero": 0o2750, "a/b": 0o3755, "empty": 0o1777}
+    for name, mode in modes.items():
+        (output / name).chmod(mode)
+    reader, root = record(output)
+    (output / "a/one").write_bytes(b"edited, which drops the bit")
+    (output / "zero").chmod(0o600)
+    shutil.rmtree(output / "a/b")
+    (output / "empty").rmdir()
+    restore(reader, root, output)
+    assert {name: stat.S_IMODE((output / name).stat().st_mode) for name in modes} == modes
 
 
 def test_nothing_is_touched_where_nothing_differs(tmp_path: Path) -> None:

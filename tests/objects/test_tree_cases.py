@@ -8,6 +8,7 @@ import socket
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,9 +31,11 @@ from verdog_objects.chunking import decode_chunks
 from verdog_objects.errors import Corrupt, InvalidInput
 from verdog_objects.manifest import EMPTY_OID, Entry, EntryKind
 from verdog_objects.memory import MemoryStore
-from verdog_objects.oid import Kind
+from verdog_objects.oid import Kind, Oid
 from verdog_objects.paths import escape_path
+from verdog_objects.restore import restore_tree
 from verdog_objects.signatures import Signatures
+from verdog_objects.store import ObjectReader
 from verdog_objects.sweep import sweep
 from verdog_objects.verify import DifferenceKind, verify_tree
 
@@ -188,6 +191,60 @@ def test_4_names_that_lead_elsewhere_are_refused(tmp_path: Path, outside: Path, 
     with pytest.raises(Corrupt):
         verify_tree(writer, root, outside)
     assert sorted(os.listdir(tmp_path)) == ["outside"]
+    assert os.listdir(outside) == ["kept"]
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [
+        (b".verdog", EntryKind.DIRECTORY),
+        (b".verdog", EntryKind.FILE),
+        (b".verdog", EntryKind.SYMLINK),
+        (b"d\x00.verdog", EntryKind.DIRECTORY),
+    ],
+)
+def test_4_a_place_that_verdog_keeps_for_itself_is_refused(
+    tmp_path: Path, outside: Path, key: bytes, kind: EntryKind
+) -> None:
+    writer = MemoryStore([]).writer()
+    directory = Entry(EntryKind.DIRECTORY, 0o755, 0, EMPTY_OID)
+    file = Entry(EntryKind.FILE, 0o644, 1, writer.put(Kind.BLOB, b"x"))
+    mode = 0o777 if kind is EntryKind.SYMLINK else 0o644
+    planted = directory if kind is EntryKind.DIRECTORY else file._replace(kind=kind, mode=mode)
+    below = {key + b"\x00config.toml": file} if kind is EntryKind.DIRECTORY else {}
+    root = manifest.build(writer, sorted({b"d": directory, key: planted, **below}.items()))
+    with pytest.raises(Corrupt, match=r"\.verdog: recorded where verdog keeps files of its own"):
+        materialise(writer, root, tmp_path / "destination", preserve_special=False)
+    with pytest.raises(Corrupt, match=r"\.verdog: recorded where verdog keeps files of its own"):
+        restore_all(writer, root, outside)
+    assert sorted(os.listdir(tmp_path)) == ["outside"]
+    assert os.listdir(outside) == ["kept"]
+
+
+def restore_all(reader: ObjectReader, root: Oid, output: Path) -> None:
+    with tempfile.TemporaryDirectory() as staging:
+        restore_tree(reader, root, output, verify_tree(reader, root, output), staging=Path(staging))
+
+
+def test_4_a_hostile_tree_is_not_restored_either(tmp_path: Path, outside: Path) -> None:
+    writer = MemoryStore([]).writer()
+    file = Entry(EntryKind.FILE, 0o644, 1, writer.put(Kind.BLOB, b"x"))
+    directory = Entry(EntryKind.DIRECTORY, 0o755, 0, EMPTY_OID)
+    target = os.fsencode(outside)
+    link = Entry(EntryKind.SYMLINK, 0o777, len(target), writer.put(Kind.BLOB, target))
+    for entries in (
+        {b"l": link, b"l/pwn": file},
+        {b"l": link, b"l/pwn": directory},
+        {b"l": link, b"l/d": directory, b"l/d/pwn": file},
+        {b"f": file, b"f/pwn": file},
+        {b"d/pwn": file},
+    ):
+        output = tmp_path / "output"
+        output.mkdir()
+        with pytest.raises(Corrupt, match="recorded below what is no directory"):
+            restore_all(writer, build(writer, entries), output)
+        assert os.listdir(output) == []
+        output.rmdir()
     assert os.listdir(outside) == ["kept"]
 
 

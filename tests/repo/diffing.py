@@ -82,7 +82,10 @@ class World:
             entry = content
             if isinstance(content, bytes):
                 entry = Entry(EntryKind.FILE, 0o644, len(content), writer.put(Kind.BLOB, content))
-            changes[manifest.path_key(path)] = entry  # type: ignore[assignment]
+            key = manifest.path_key(path)
+            changes[key] = entry  # type: ignore[assignment]
+            if entry is not None:
+                changes |= {key[:end]: DIRECTORY for end, byte in enumerate(key) if byte == 0}
         return manifest.update(writer, root or manifest.empty(writer), changes)
 
     def _state(self, writer: Writer, root: Oid | None, values: Values) -> Oid:
