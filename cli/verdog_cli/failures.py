@@ -1,7 +1,8 @@
 """Errors as an exit code, one sentence and a hint."""
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import click
@@ -36,6 +37,7 @@ class Failure:
         message: one sentence naming the thing; empty when everything was said.
         hint: what to do next, or None.
         paths: every path the error is about, byte-exact.
+        details: what else a program may want to know, by name.
         expected: an error raised on purpose; the others are faults of verdog.
     """
 
@@ -45,6 +47,7 @@ class Failure:
     code: str | None = None
     hint: str | None = None
     paths: tuple[bytes, ...] = ()
+    details: Mapping[str, object] = field(default_factory=dict[str, object])
     expected: bool = True
 
     def as_json(self) -> dict[str, object]:
@@ -55,6 +58,7 @@ class Failure:
             "message": self.message,
             "hint": self.hint,
             "paths": [exact(path) for path in self.paths],
+            "details": dict(self.details),
         }
 
 
@@ -169,7 +173,14 @@ def _describe_foreign(error: BaseException) -> Failure:
         )
     if "RunStoreError" in names:
         exit_code = _STORE_CODES.get((code or "").partition(".")[2], FAILED)
-        return Failure(exit_code=exit_code, kind="run", code=code, message=str(error), hint=_hint_of(error))
+        return Failure(
+            exit_code=exit_code,
+            kind="run",
+            code=code,
+            message=str(error),
+            hint=_hint_of(error),
+            details=_details_of(error),
+        )
     if isinstance(error, OSError):
         return Failure(exit_code=UNAVAILABLE, kind="unavailable", message=_system_sentence(error))
     return Failure(
@@ -206,6 +217,11 @@ def _code_of(error: BaseException) -> str | None:
 def _hint_of(error: BaseException) -> str | None:
     hint: object = getattr(error, "hint", None)
     return hint if isinstance(hint, str) else None
+
+
+def _details_of(error: BaseException) -> Mapping[str, object]:
+    details: object = getattr(error, "details", None)
+    return cast("dict[str, object]", details) if isinstance(details, dict) else {}
 
 
 def _paths_of(error: BaseException) -> tuple[bytes, ...]:

@@ -16,6 +16,7 @@ from verdog_objects.errors import (
     Unavailable,
     VerdogError,
 )
+from verdog_runtime.refusals import Incompatible
 
 
 class RunStoreError(ValueError):
@@ -89,6 +90,13 @@ def test_a_hint_is_wrapped_between_commands() -> None:
 def test_paths_of_an_integrity_error_stay_byte_exact_in_json() -> None:
     assert describe(Corrupt("two files", paths=[b"\xfe"])).as_json()["paths"] == ["\udcfe"]
     assert describe(IntegrityError("x", "y")).paths == (b"a/b",)
+
+
+def test_what_changed_is_a_list_in_json() -> None:
+    differences = ("src/a.py is gone; it was 12", "src/b.py is new; it is 34")
+    document = describe(Incompatible("the code changed", differences)).as_json()
+    assert document["details"] == {"differences": list(differences)}
+    assert describe(NotFound("x")).as_json()["details"] == {}
 
 
 def test_a_fault_of_our_own_is_told_from_an_expected_error() -> None:
