@@ -45,6 +45,28 @@ def build_registry(
     )
 
 
+def require_declared(
+    params_types: Mapping[ParameterAddress, ParameterType], registry: Registry, workflow: str
+) -> None:
+    """Refuse stored values whose addresses are not exactly those that a workflow declares.
+
+    Raises:
+        ValueError: naming each address that is missing or unknown.
+    """
+    declared = _by_address(params_types)
+    missing = [format_address(each) for each in declared if each not in registry]
+    extra = [format_address(each) for each in registry if each not in declared]
+    parts = [
+        f"{name} {', '.join(found)}"
+        for name, found in (("without", missing), ("with unknown", extra))
+        if found
+    ]
+    if parts:
+        raise ValueError(
+            f"the stored params do not fit workflow {workflow!r}: they are {' and '.join(parts)}"
+        )
+
+
 def find_params(registry: Registry, project_path: str, graph_id: GraphId) -> object:
     """Return the Params of one graph.
 

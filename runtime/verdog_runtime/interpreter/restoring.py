@@ -8,7 +8,7 @@ from verdog_objects.oid import Kind, Oid
 from verdog_objects.store import ObjectReader
 from verdog_runtime.declarations.graph import AnyWorkflow
 from verdog_runtime.interpreter.frame import Frame
-from verdog_runtime.interpreter.params import Registry
+from verdog_runtime.interpreter.params import Registry, require_declared
 from verdog_runtime.interpreter.plan import Plan
 from verdog_runtime.interpreter.snapshot import restore_snapshot
 from verdog_runtime.interpreter.state import stateful_nodes
@@ -68,6 +68,7 @@ def restore_state_tree(
         for key, entry in iterate(reader, root)
     }
     frame, remaining, registry = restore_snapshot(plan, values)
+    require_declared(definition.params_types, registry, definition.id)
     return Restored(frame=frame, remaining=remaining, registry=registry)
 
 
