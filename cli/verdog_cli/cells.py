@@ -1,10 +1,14 @@
-"""Text in the cells of a terminal: how many it takes, and how it is cut or padded to a number of them."""
+"""Text in the cells of a terminal: how many it takes; cut, padded or wrapped to a number of them."""
 
+import textwrap
 from itertools import dropwhile
 from unicodedata import category, east_asian_width
 
 _JAMO = range(0x1160, 0x1200)
 """The vowels and final consonants of Hangul: they are drawn into the syllable that they follow."""
+
+_FILLER = "\x01"
+"""Takes the second cell of a wide character while text is wrapped."""
 
 
 def measure(text: str) -> int:
@@ -41,6 +45,29 @@ def take(text: str, width: int) -> str:
         if taken > width:
             return text[:index]
     return text
+
+
+def wrap(text: str, width: int, first: str = "", others: str = "", *, cut: bool = False) -> list[str]:
+    """Return text as lines that take a number of cells, broken between words.
+
+    Args:
+        text: what is wrapped.
+        width: how many cells a line may take.
+        first: what the first line begins with.
+        others: what the others begin with.
+        cut: words that are longer than a line are cut; otherwise they reach over its end.
+    """
+    if not text.isascii():
+        text = "".join(each + _FILLER * (_measure_character(each) - 1) for each in text)
+    lines = textwrap.wrap(
+        text,
+        max(width, 1),
+        initial_indent=first,
+        subsequent_indent=others,
+        break_long_words=cut,
+        break_on_hyphens=False,
+    )
+    return [line.replace(_FILLER, "") for line in lines]
 
 
 def _take_end(text: str, width: int) -> str:

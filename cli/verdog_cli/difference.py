@@ -1,10 +1,12 @@
 """A comparison of two checkpoints as lines of text."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import click
-
+from verdog_cli.cells import measure, pad
+from verdog_cli.paging import wrap_for_person
+from verdog_cli.palette import ADDED, CHANGES, COMMIT, NAME, PLACE, REMOVED, TITLE, Style, paint
 from verdog_cli.parts import clean, cut, format_part, mark
 from verdog_cli.render import escape, format_size, plural, terminal_width
 from verdog_cli.views import SHORT_COMMIT, format_name, format_next, format_visit
@@ -36,6 +38,12 @@ _ROWS = 40
 _LINES = 400
 """So many lines of a patch."""
 
+_WIDE = 40
+"""A terminal that is narrower has no room for the sizes of files."""
+
+_BELOW = "\n    "
+"""Between two parts of a line that do not fit a terminal side by side."""
+
 _VALUE_CHARS = 100_000
 _LINE_CHARS = 1000
 _DIRECTORY = 2
@@ -45,8 +53,8 @@ _NOUNS = (("M", "changed"), ("T", "retyped"), ("R", "renamed"), ("A", "added"), 
 
 def format_heading(comparison: "Comparison") -> Iterator[str]:
     """Yield the two checkpoints, and where their histories part."""
-    yield click.style(f"--- {_format_side(comparison.left)}", bold=True)
-    yield click.style(f"+++ {_format_side(comparison.right)}", bold=True)
+    yield _format_side("---", comparison.left, REMOVED)
+    yield _format_side("+++", comparison.right, ADDED)
     base = comparison.alignment.base if comparison.alignment is not None else None
     ends = [side.checkpoint.commit for side in (comparison.left, comparison.right) if side.checkpoint]
     if base is not None and base.commit not in ends:
@@ -62,13 +70,15 @@ def format_visits(comparison: "Comparison", ordinals: "Ordinals") -> Iterator[st
     if not alignment.left and not alignment.right:
         return
     yield ""
-    yield click.style(f"visits: {_count_visits(both, alignment)}", bold=True)
+    yield wrap_for_person(f"visits: {_count_visits(both, alignment)}", style=TITLE)
     if comparison.divergence is not None:
         yield from _format_divergence(comparison.divergence, ordinals)
     for sign, some in (("-", alignment.only_left), ("+", alignment.only_right)):
         for visit in some[:_VISITS]:
             name = f"{sign} {_name_visit(visit, ordinals)}"
-            yield mark(sign, f"{name:<30}  {format_name(visit.checkpoint)}")
+            head = f"{pad(name, min(30, terminal_width() // 2))}  "
+            style = REMOVED if sign == "-" else ADDED
+            yield wrap_for_person(format_name(visit.checkpoint), head, style, style)
         if len(some) > _VISITS:
             yield mark(sign, f"{sign} and {len(some) - _VISITS:,} more")
 
@@ -86,7 +96,7 @@ def format_state(reader: "ObjectReader", comparison: "Comparison", *, everything
         return
     width = terminal_width()
     yield ""
-    yield click.style(f"state: {plural(len(comparison.state), 'changed value')}", bold=True)
+    yield wrap_for_person(f"state: {plural(len(comparison.state), 'changed value')}", style=TITLE)
     for change in sorted(comparison.state, key=lambda each: each.key.startswith(FRAME_KEYS)):
         parts = list_parts(reader, change, comparison)
         yield from _format_parts(parts, width, len(parts) if everything else _FIELDS)
@@ -166,9 +176,9 @@ def format_files(
     if not files:
         return
     yield ""
-    yield click.style(f"files: {_count(chosen)}", bold=True)
+    yield wrap_for_person(f"files: {_count(chosen)}", style=TITLE)
     for each in chosen.listed:
-        yield _format_file(each)
+        yield _format_file(each, sizes=not content or terminal_width() >= _WIDE)
         if content:
             yield from _format_content(reader, each, everything=everything)
 
@@ -190,12 +200,14 @@ def join_names(change: "FileChange") -> bytes:
     return b"".join(part + b"\0" for part in parts)
 
 
-def _format_side(side: "Side") -> str:
-    checkpoint = side.checkpoint
+def _format_side(sign: str, side: "Side", style: Style) -> str:
+    checkpoint, sign = side.checkpoint, paint(sign, style)
     if checkpoint is None:
-        return "nothing: there is no checkpoint before"
-    commit = checkpoint.commit.hex()[:SHORT_COMMIT]
-    return f"{format_name(checkpoint)}  {commit}  {format_visit(checkpoint)}"
+        return f"{sign} nothing: there is no checkpoint before"
+    name, commit = format_name(checkpoint), checkpoint.commit.hex()[:SHORT_COMMIT]
+    visit = format_visit(checkpoint)
+    fits = measure(f"--- {name}  {commit}  {visit}") <= terminal_width() or not sys.stdout.isatty()
+    return f"{sign} {paint(name, NAME)}  {paint(commit, COMMIT)}{'  ' if fits else _BELOW}{visit}"
 
 
 def _list_lacking(left: bool, right: bool) -> str:
@@ -224,7 +236,9 @@ def _format_divergence(divergence: "Divergence", ordinals: "Ordinals") -> Iterat
         line = f"  first difference: {name}: {', '.join(divergence.reasons)}"
     names = f"({format_name(left.checkpoint)}, {format_name(right.checkpoint)})"
     yield from (
-        [f"{line}  {names}"] if len(line) + len(names) + 2 <= terminal_width() else [line, f"    {names}"]
+        [f"{line}  {names}"]
+        if measure(line) + measure(names) + 2 <= terminal_width()
+        else [line, f"    {names}"]
     )
     if Reason.NEXT in divergence.reasons:
         nodes = [format_next(each.checkpoint, end="the end") for each in (left, right)]
@@ -250,15 +264,14 @@ def _count(chosen: Files) -> str:
     return ", ".join(words)
 
 
-def _format_file(change: "FileChange") -> str:
+def _format_file(change: "FileChange", *, sizes: bool) -> str:
     paths = [escape(each) for each in (change.before_path, change.after_path) if each is not None]
     path = _join_paths(*paths) + ("/" if change.is_directory else "")
     before, after = _format_size(change.before), _format_size(change.after)
-    return click.style(
-        f"{change.status.value}  {before:>8}  {after:>8}  {path}{_format_notes(change)}",
-        bold=True,
-        fg={"A": "green", "D": "red"}.get(change.status.value),
-    )
+    letter = change.status.value
+    columns = f"  {before:>8}  {after:>8}" if sizes else ""
+    line = f"{letter}{columns}  {path}{_format_notes(change)}"
+    return paint(line, CHANGES[letter]._replace(bold=True))
 
 
 def _format_size(entry: "Entry | None") -> str:
@@ -314,7 +327,7 @@ def _format_patch(lines: Sequence[bytes], shown: int) -> Iterator[str]:
         if text.startswith(("-", "+")):
             text = mark(text[0], text)
         elif text.startswith("@@"):
-            text = click.style(text, fg="cyan")
+            text = paint(text, PLACE)
         yield text
     if len(lines) > shown:
         yield f"  and {len(lines) - shown:,} more lines"

@@ -41,4 +41,4 @@ class NothingRecorded(NotFound):
 
     def __init__(self, project: Path) -> None:
         super().__init__(f"nothing was ever run in {project}")
-        self.hint = "`verdog run FILE.py` begins, and `verdog -C DIR ...` looks in another project"
+        self.hint = "`verdog run FILE.py` starts a run here, `verdog -C DIR ...` looks elsewhere"

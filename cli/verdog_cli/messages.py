@@ -3,10 +3,10 @@
 import os
 import re
 import sys
-import textwrap
 
 import click
 
+from verdog_cli.cells import measure, wrap
 from verdog_cli.context import Context
 from verdog_cli.palette import DOUBTFUL, ERROR, NAME, dye, wants_colours
 from verdog_cli.render import terminal_width
@@ -29,10 +29,20 @@ def tell(text: str, context: Context | None = None) -> None:
         parsed = click.get_current_context(silent=True)
         context = (parsed.find_object(Context) if parsed is not None else None) or Context()
     terminal = sys.stderr is not None and sys.stderr.isatty()
+    if terminal:
+        width = terminal_width(sys.stderr)
+        text = "\n".join(line for each in text.split("\n") for line in _wrap_line(each, width))
     coloured = wants_colours(context.colour, os.environ, terminal=terminal)
     if coloured:
         text = _LABEL.sub(lambda found: dye(found[0], _LABELS[found[1]]), text)
     click.echo(text, err=True, color=coloured)
+
+
+def _wrap_line(line: str, width: int) -> list[str]:
+    """Return the sentence of an error or a warning as lines of a width; a hint has its lines already."""
+    if measure(line) <= width or not line.startswith(("error:", "warning:")):
+        return [line]
+    return wrap_commands(line, width, "", "  ")
 
 
 def tell_hint(hint: str, context: Context) -> None:
@@ -62,12 +72,4 @@ def wrap_commands(text: str, width: int, first: str = "", others: str = "") -> l
         others: what the others begin with.
     """
     whole = re.sub("`[^`]*`", lambda found: found[0].replace(" ", _FIXED_SPACE), text)
-    lines = textwrap.wrap(
-        whole,
-        width,
-        initial_indent=first,
-        subsequent_indent=others,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return [line.replace(_FIXED_SPACE, " ") for line in lines]
+    return [line.replace(_FIXED_SPACE, " ") for line in wrap(whole, width, first, others)]

@@ -70,7 +70,7 @@ def _print_advice(outcome: "RunOutcome", context: Context, *, executed: bool) ->
         tell(f"error: {outcome.error.type}: {escape(outcome.error.message)}", context)
         trace = find_stacktrace(outcome.output_dir)
         if trace is not None:
-            tell(f"hint: the traceback is in {context.display(trace)}", context)
+            tell_hint(f"the traceback is in {context.display(trace)}", context)
     if outcome.error is not None and outcome.resumable and "[transition_limit]" in outcome.error.message:
         tell_hint(f"`verdog resume {outcome.run} --transitions 10000` lets it make that many more", context)
     elif outcome.error is not None and outcome.resumable:

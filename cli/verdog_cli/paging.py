@@ -2,16 +2,18 @@
 
 import os
 import sys
-import textwrap
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import PurePath
 
 import click
 
-from verdog_cli.cells import measure
-from verdog_cli.palette import is_coloured
+from verdog_cli.cells import measure, wrap
+from verdog_cli.palette import PLAIN, Style, is_coloured, paint
 from verdog_cli.render import terminal_width
+
+_WIDE = 40
+"""On a terminal that is narrower, what does not fit behind a head stands below it."""
 
 
 def page(lines: Iterable[str], *, pager: bool) -> None:
@@ -31,23 +33,21 @@ def page(lines: Iterable[str], *, pager: bool) -> None:
     click.echo_via_pager(_end_lines(first, rest), color=None if unknown else is_coloured())
 
 
-def wrap_for_person(text: str, head: str, painted: str | None = None) -> str:
-    """Return a text behind the head of its line, on several lines if a terminal needs that.
+def wrap_for_person(text: str, head: str = "", style: Style = PLAIN, head_style: Style = PLAIN) -> str:
+    """Return the head of a line and a text behind it, on several lines if a terminal needs that.
 
     Without a terminal it stays one line, for programs that look for it.
-
-    Args:
-        text: what is said.
-        head: what stands before it.
-        painted: the head in its colours.
     """
-    line = f"{painted or head}{text}"
     width = terminal_width()
-    if not sys.stdout.isatty() or len(head) + measure(text) <= width:
-        return line
-    indent = " " * min(len(head), width // 4)
-    lines = textwrap.wrap(f"{head}{text}", width, subsequent_indent=indent, break_on_hyphens=False)
-    return "\n".join([lines[0].replace(head, painted or head, 1), *lines[1:]])
+    if not sys.stdout.isatty() or measure(head) + measure(text) <= width:
+        return paint(head, head_style) + paint(text, style)
+    longest = max(map(measure, text.split()), default=0)
+    beside = width >= _WIDE and measure(head) + longest <= width
+    indent = " " * (measure(head) if beside else 2 if head else 0)
+    lines = [indent + paint(line, style) for line in wrap(text, width - len(indent))]
+    if beside:
+        return "\n".join([paint(head, head_style) + lines[0].removeprefix(indent), *lines[1:]])
+    return "\n".join([paint(head.rstrip(), head_style), *lines] if head else lines)
 
 
 def _end_lines(first: str, rest: Iterator[str]) -> Iterator[str]:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-import click
-
+from verdog_cli.cells import measure, take
+from verdog_cli.palette import ADDED, REMOVED, paint
 from verdog_repo.parts import PartChange
 
 _INDENT = "    "
@@ -23,12 +23,12 @@ def format_part(change: PartChange, width: int) -> Iterator[str]:
     after = None if change.after is None else clean(change.after)
     if before is not None and after is not None:
         line = f"  {path}  {before} -> {after}"
-        if len(line) <= width:
+        if measure(line) <= width:
             yield line
             return
         yield f"  {path}"
         room = width - len(_INDENT) - 2
-        start = _find_difference(before, after) if max(len(before), len(after)) > room else 0
+        start = _find_difference(before, after) if max(measure(before), measure(after)) > room else 0
         yield mark("-", f"{_INDENT}- {cut(before, room, start)}")
         yield mark("+", f"{_INDENT}+ {cut(after, room, start)}")
     elif before is not None:
@@ -39,7 +39,7 @@ def format_part(change: PartChange, width: int) -> Iterator[str]:
 
 def mark(sign: str, line: str) -> str:
     """Return a line in the colour of what was removed or added."""
-    return click.style(line, fg="red" if sign == "-" else "green")
+    return paint(line, REMOVED if sign == "-" else ADDED)
 
 
 def clean(text: str) -> str:
@@ -53,15 +53,15 @@ def clean(text: str) -> str:
 
 
 def cut(text: str, width: int, start: int = 0) -> str:
-    """Return what fits of a text from some character on; an ellipsis stands for what does not."""
+    """Return what fits in so many cells of a text from some character on; an ellipsis stands for the rest."""
     if start:
         text = f"…{text[start:]}"
-    return text if len(text) <= width else f"{text[: max(1, width - 1)]}…"
+    return text if measure(text) <= width else f"{take(text, max(1, width - 1))}…"
 
 
 def _format_one(sign: str, path: str, text: str, width: int) -> Iterator[str]:
     line = f"{sign} {path}  {text}"
-    if len(line) <= width:
+    if measure(line) <= width:
         yield mark(sign, line)
         return
     yield mark(sign, f"{sign} {path}")

@@ -198,8 +198,8 @@ def _format_visit(number: str, path: str, duration_s: float, status: str = "") -
         line = f"{number:>6}  {pad(shorten(path, room), room)}  {duration:>7}"
         return f"{line}  {status}" if status else line
     last = f" {status or duration:>9}"
-    if not status and width - 5 - len(last) < _LEAST:
-        last = ""
+    if width - 6 - len(last) < _LEAST:
+        last = f" {status}" if status else ""
     room = max(1, width - 6 - len(last))
     return f"{number:>5} {pad(shorten(path, room), room)}{last}".rstrip()
 

@@ -1,5 +1,6 @@
 """Tables that fit the width of the terminal, whatever it is."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ from verdog_cli.render import terminal_width
 
 _GAP = 2
 _OPEN_LEAST = 16
-"""An open column gets at least so much room before others leave for it."""
+"""An open column gets at least so much room, and half of a terminal, before others leave for it."""
 
 _FEW = 4
 """At most one row in so many has a name that stands on a line of its own."""
@@ -94,7 +95,7 @@ def _find_usual_width(title: str, names: Sequence[int], width: int) -> Iterator[
 
 def _fit(columns: Sequence[Column], wanted: Sequence[int], width: int) -> list[int] | None:
     """Return the widths of columns that stand side by side; None if they cannot."""
-    least = [_find_least(*pair) for pair in zip(columns, wanted, strict=True)]
+    least = [_find_least(*pair, width) for pair in zip(columns, wanted, strict=True)]
     room = width - _GAP * (len(columns) - 1)
     if sum(least) > room:
         return None
@@ -105,9 +106,9 @@ def _fit(columns: Sequence[Column], wanted: Sequence[int], width: int) -> list[i
     return widths
 
 
-def _find_least(column: Column, wanted: int) -> int:
+def _find_least(column: Column, wanted: int, width: int) -> int:
     if column.open:
-        return min(wanted, _OPEN_LEAST)
+        return min(wanted, max(_OPEN_LEAST, width // 2 if sys.stdout.isatty() else 0))
     return min(wanted, max(column.least, measure(column.title))) if column.least else wanted
 
 

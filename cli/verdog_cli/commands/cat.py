@@ -1,5 +1,6 @@
 """`verdog cat`: the bytes of a file in a checkpoint."""
 
+import shlex
 import sys
 
 import click
@@ -34,7 +35,8 @@ def command(context: Context, revision: str) -> None:
         if tree.entry is None:
             raise InvalidInput(f"{escape(revision)} names no file: write REV:PATH")
         if tree.entry.kind is EntryKind.DIRECTORY:
-            raise NotFound(f"{escape(tree.path)} is a directory; `verdog ls` lists it")
+            listing = f"`verdog ls {shlex.quote(revision)}`"
+            raise NotFound(f"{escape(tree.path)} is a directory; {listing} lists it")
         for piece in iter_content(repository.store, tree.path, tree.entry):
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _COLUMNS = (
     Column("CHECKPOINT", right=True, style=NAME),
     Column("KIND", leaves=1),
-    Column("COMPLETED", least=12, leaves=5),
+    Column("COMPLETED", least=16, leaves=5),
     Column("NEXT", least=8, leaves=4),
     Column("RESTORE", choose=of_answer),
     Column("BRANCH", leaves=3, choose=of_answer),

@@ -52,7 +52,8 @@ def command(context: Context, name: str) -> int:
     """
     arguments = _ARGUMENTS if context.tail is None else context.tail
     project = _make_project(Path(name))
-    click.echo(f"{_WORKFLOW} is now in {name}: it reads Python sources, one package per visit.\n")
+    where = context.display(Path(name).absolute())
+    click.echo(f"{_WORKFLOW} is now in {where}: it reads Python sources, one package per visit.\n")
     click.echo(f"$ verdog {shlex.join(_command(FINISHED, arguments))}")
     outcome = _run(context, project, arguments)
     code = report_outcome(outcome, context=context, operation="run")
@@ -61,7 +62,7 @@ def command(context: Context, name: str) -> int:
     click.echo(f"\n$ verdog {shlex.join(_command(KILLED, arguments))}")
     reached = _run_and_kill(project, arguments, outcome.checkpoints // 2)
     click.echo(f"killed with SIGKILL after checkpoint {reached}\n")
-    click.echo(_advise(name, outcome.checkpoints, reached), nl=False)
+    click.echo(_advise(where, outcome.checkpoints, reached), nl=False)
     return 0
 
 
@@ -142,7 +143,7 @@ def _find_command() -> str:
     return f'  export PATH={shlex.quote(str(own))}:"$PATH"\n'
 
 
-def _advise(name: str, checkpoints: int, reached: int) -> str:
+def _advise(directory: str, checkpoints: int, reached: int) -> str:
     """Return the commands to try next, each on a line of its own, ready to paste."""
     go_on = (
         "Go on with the killed run: no package is read twice. Then compare: at most the killed visit left a\n"
@@ -153,7 +154,7 @@ def _advise(name: str, checkpoints: int, reached: int) -> str:
     return f"""\
 Look at what is recorded:
 
-{_find_command()}  cd {shlex.quote(name)}
+{_find_command()}  cd {shlex.quote(directory)}
   verdog runs
   verdog log {FINISHED} -n 10
   verdog show {FINISHED}@survey#3

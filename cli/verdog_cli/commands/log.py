@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _COLUMNS = (
     Column("CHECKPOINT", choose=of_name),
     Column("COMMIT", leaves=5, style=COMMIT),
-    Column("COMPLETED", least=12),
+    Column("COMPLETED", least=16),
     Column("NEXT", least=8, leaves=4),
     Column("TIME", right=True, leaves=3),
     Column("FILES", right=True, leaves=1, choose=of_amount),

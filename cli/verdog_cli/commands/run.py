@@ -1,5 +1,6 @@
 """`verdog run`: execute a workflow and commit after every visit."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -53,6 +54,7 @@ def command(
 
     with only_the_document(context):
         loaded = load_workflow(workflow, cwd=Path.cwd())
+        loaded = replace(loaded, prog=context.paste(loaded.prog))
         output = output_dir or choose_output(loaded.project_root, loaded.local_id)
         with conduct(context, output) as conducted:
             outcome = run_workflow(

@@ -1,12 +1,11 @@
 """`verdog show`: one checkpoint: header, state, changed files."""
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from verdog_cli.cells import measure, pad
+from verdog_cli.cells import measure, pad, wrap
 from verdog_cli.context import JSON, Context, pass_context
 from verdog_cli.documents import emit_document
 from verdog_cli.forms import json_option
@@ -117,28 +116,29 @@ def _describe(
     checkpoint: "Checkpoint", record: "CheckpointRecord", header: "RunHeader | None"
 ) -> Iterator[str]:
     """Yield what a checkpoint is. The header is its run's if it is the latest one, which alone is resumed."""
-    yield f"checkpoint {paint(format_name(checkpoint), NAME)}"
-    yield f"commit     {paint(checkpoint.commit.hex(), COMMIT)}"
-    yield f"kind       {record.kind.value}"
-    yield f"completed  {format_visit(checkpoint)}  {format_duration(record.duration_ns)}"
-    yield f"next       {format_next(checkpoint)}"
-    yield f"created    {format_time(record.created_at)}"
+    yield wrap_for_person(format_name(checkpoint), "checkpoint ", NAME)
+    yield wrap_for_person(checkpoint.commit.hex(), "commit     ", COMMIT)
+    yield wrap_for_person(record.kind.value, "kind       ")
+    yield wrap_for_person(f"{format_visit(checkpoint)}  {format_duration(record.duration_ns)}", "completed  ")
+    yield wrap_for_person(format_next(checkpoint), "next       ")
+    yield wrap_for_person(format_time(record.created_at), "created    ")
     if record.parent is not None:
         source = record.parent
         at = "" if source.checkpoint is None else f"@{source.checkpoint}"
-        yield f"from       {source.operation.value} of {source.run}{at}"
+        yield wrap_for_person(f"{source.operation.value} of {source.run}{at}", "from       ")
     if record.restorable:
         resumable = header is not None and header.status.value != "succeeded"
         uses = "resume, fork" if resumable else "fork"
-        yield f"usable     {uses}{'' if record.branchable else ' (only with new conversations)'}"
+        only = "" if record.branchable else " (only with new conversations)"
+        yield wrap_for_person(f"{uses}{only}", "usable     ")
     else:
         reason = escape(record.reason or record.unavailable_code or "no reason recorded")
-        yield wrap_for_person(reason, "usable     no: ", paint("usable     no: ", BAD))
+        yield wrap_for_person(reason, "usable     no: ", head_style=BAD)
     for path in record.late:
-        yield f"late       {escape(path)}"
+        yield wrap_for_person(escape(path), "late       ")
     if header is not None and header.error is not None:
         told = f"{header.error.type}: {escape(header.error.message)}"
-        yield wrap_for_person(told, "run failed ", paint("run failed ", BAD))
+        yield wrap_for_person(told, "run failed ", head_style=BAD)
 
 
 def _describe_code(code: Sequence[str]) -> Iterator[str]:
@@ -160,7 +160,7 @@ def _describe_state(state: list[tuple[str, str]]) -> Iterator[str]:
             yield head + escape(text)
             continue
         yield head.rstrip()
-        lines = textwrap.wrap(escape(text), max(line - 4, 1), break_on_hyphens=False)
+        lines = wrap(escape(text), line - 4, cut=True)
         yield from (f"    {line}" for line in lines[:_VALUE_LINES])
         if len(lines) > _VALUE_LINES:
             yield "    ..."

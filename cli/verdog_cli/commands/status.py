@@ -10,6 +10,7 @@ from verdog_cli.exits import FAILED, OK
 from verdog_cli.forms import form_option, json_option
 from verdog_cli.group import Command
 from verdog_cli.messages import tell_hint
+from verdog_cli.paging import wrap_for_person
 from verdog_cli.palette import BAD, DOUBTFUL, FAINT, GOOD, Style, paint
 from verdog_cli.render import escape, exact, plural, terminal_width
 from verdog_cli.selection import select_run
@@ -73,7 +74,7 @@ def command(context: Context, run: str | None) -> int:
         for path in dict.fromkeys([*(each.path for each in status.differences), *status.untracked]):
             click.echo(path + b"\x00", nl=False)
     else:
-        click.echo(f"{context.display(output)} against {chosen}@{checkpoint.sequence}")
+        click.echo(wrap_for_person(f"{context.display(output)} against {chosen}@{checkpoint.sequence}"))
         _print(status, context, chosen)
     return FAILED if found else OK
 
@@ -91,7 +92,7 @@ def _print(status: "OutputStatus", context: Context, run: str) -> None:
         click.echo(f"{plural(len({each.path for each in status.differences}), 'path')} not as recorded")
         tell_hint(f"`verdog restore {run}` puts them back", context)
     else:
-        click.echo(paint("every recorded file is as it was recorded", GOOD))
+        click.echo(wrap_for_person("every recorded file is as it was recorded", style=GOOD))
 
 
 def _format_row(word: str, style: Style, path: bytes) -> str:
