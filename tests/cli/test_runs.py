@@ -1,6 +1,8 @@
 import json
+from pathlib import Path
 
 from tests.cli.store import HandMade
+from tests.cli.workflows import countdown
 from tests.commandline import Verdog
 from verdog_repo.lineage import ArgumentsKind, Lineage, LineageKind
 from verdog_repo.names import RunId
@@ -54,6 +56,23 @@ def test_runs_are_chosen_by_workflow_and_status(verdog: Verdog, repository: Repo
     assert "second" not in verdog("runs", "--status", "succeeded").out
     assert verdog("runs", "other").out == ""
     assert "first" in verdog("runs", "census", "--status", "succeeded", "--status", "failed").out
+
+
+def test_what_else_a_run_can_be_called_is_listed(verdog: Verdog, project: Path) -> None:
+    (project / "flow.py").write_text(countdown())
+    verdog("run", "flow.py", "--run-id", "first")
+    assert "NAMES" not in verdog("runs").out
+    verdog("fork", "first@work#1", "--sessions", "fresh", "--output-dir", "kept/bold")
+    verdog("label", "bold", "brave")
+    title, first, fork = verdog("runs").out.splitlines()
+    assert title.split()[:2] == ["RUN", "NAMES"]
+    assert first.split()[:3] == ["first", "-", "succeeded"]
+    assert " brave, bold  succeeded " in fork
+    assert " brave, bold  succeeded " in verdog("runs", "--brief").out
+    listed = json.loads(verdog("runs", "--json").out)["runs"]
+    assert {each["run"]: each["labels"] for each in listed}["first"] == []
+    assert ["brave"] in [each["labels"] for each in listed]
+    assert verdog("show", "brave").code == verdog("show", "bold").code == 0
 
 
 def test_json_lists_the_same_runs(verdog: Verdog, repository: Repository) -> None:

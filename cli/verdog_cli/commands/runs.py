@@ -25,8 +25,14 @@ if TYPE_CHECKING:
 
 _STATUSES = ("running", "interrupted", "failed", "succeeded")
 
+_MANAGED = ".verdog/runs/"
+"""Where the directories are that verdog chose; the name of one says nothing about its run."""
+
+_NO_NAMES = "-"
+
 _COLUMNS = (
     Column("RUN", style=NAME),
+    Column("NAMES", least=16, leaves=6, style=NAME),
     Column("STATUS", choose=of_status),
     Column("AT", right=True, leaves=5, choose=of_name),
     Column("SESSIONS", leaves=1),
@@ -75,6 +81,9 @@ def command(
     STATUS says absent if the run's directory is gone: resume writes it again. AT is the number of the latest
     checkpoint, with ! if the run cannot go on from it. SESSIONS says how a fork of it can treat agent
     conversations: branch them, or only begin fresh ones.
+
+    NAMES are what a run can be called as well: its labels, and the name of the directory that was chosen for
+    it. The column is there when a run has any.
     """
     if workflow == "register":
         _register(context, directory)
@@ -89,6 +98,9 @@ def command(
     wanted = workflow and format_filename(workflow)
     with context.repository() as repository:
         listings, project = repository.runs(), repository.project
+        labels: dict[str, list[str]] = {}
+        for label, run in repository.marks.labels().items():
+            labels.setdefault(run, []).append(label)
     chosen = [
         each
         for each in listings
@@ -96,7 +108,11 @@ def command(
         and (not statuses or each.status.value in statuses)
     ]
     if context.form is not None:
-        _emit(context.form, project, [run_as_json(each, project, brief=brief) for each in chosen], brief)
+        runs = [
+            run_as_json(each, project, brief=brief) | {"labels": labels.get(each.header.run, [])}
+            for each in chosen
+        ]
+        _emit(context.form, project, runs, brief)
         return
     if not chosen:
         of = f" of workflow {escape(workflow)}" if workflow is not None else ""
@@ -104,9 +120,13 @@ def command(
         click.echo(f"no runs{of}{among}", err=True)
         return
     now = datetime.now(UTC)
-    columns = [each for each in _COLUMNS if not (brief and each.title in ("AT", "SESSIONS"))]
-    rows = [_make_row(each, depth, now, brief=brief) for each, depth in arrange(chosen)]
-    page(format_table(columns, rows), pager=context.pager)
+    rows = [_make_row(each, depth, now, labels.get(each.header.run, ())) for each, depth in arrange(chosen)]
+    left_out = {"AT", "SESSIONS"} if brief else set[str]()
+    if all(row[1] == _NO_NAMES for row in rows):
+        left_out.add("NAMES")
+    kept = [index for index, each in enumerate(_COLUMNS) if each.title not in left_out]
+    shown = [[row[index] for index in kept] for row in rows]
+    page(format_table([_COLUMNS[index] for index in kept], shown), pager=context.pager)
 
 
 def _emit(form: str, project: Path, runs: list[dict[str, object]], brief: bool) -> None:
@@ -151,7 +171,7 @@ def arrange(listings: Sequence["RunListing"]) -> Iterator[tuple["RunListing", in
         waiting += [(each, depth + 1) for each in reversed(children.get(listing.header.run, []))]
 
 
-def _make_row(listing: "RunListing", depth: int, now: datetime, *, brief: bool) -> list[str]:
+def _make_row(listing: "RunListing", depth: int, now: datetime, labels: Sequence[str]) -> list[str]:
     header = listing.header
     status = listing.status.value
     if not listing.present:
@@ -159,6 +179,8 @@ def _make_row(listing: "RunListing", depth: int, now: datetime, *, brief: bool) 
     at = "-" if listing.sequence is None else f"{listing.sequence}{'' if listing.restorable else '!'}"
     sessions = "branch" if listing.branchable else "fresh" if listing.fork_fresh else "-"
     name = f"{'  ' * (depth - 1)}{'+ ' if depth else ''}{short_run(header.run)}"
-    row = [name, status, at, sessions, escape(header.workflow), format_age(header.updated_at, now)]
+    chosen = () if header.output_dir.startswith(_MANAGED) else (header.output_dir.rpartition("/")[2],)
+    names = ", ".join(escape(each) for each in (*labels, *chosen)) or _NO_NAMES
+    row = [name, names, status, at, sessions, escape(header.workflow), format_age(header.updated_at, now)]
     row.append(" ".join(escape(each) for each in header.arguments))
-    return row if not brief else [*row[:2], *row[4:]]
+    return row
