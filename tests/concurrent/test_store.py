@@ -76,13 +76,23 @@ def start(program: str, *arguments: object) -> subprocess.Popen[bytes]:
     )
 
 
+def finish(processes: list[subprocess.Popen[bytes]]) -> None:
+    """Wait until all processes ended well; none is left behind if one did not."""
+    try:
+        assert [process.wait(timeout=60) for process in processes] == [0] * len(processes)
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
 def test_four_processes_commit_to_one_store_without_losing_anything(tmp_path: Path) -> None:
     store = create_store(tmp_path / "store", TABLES)
     store.apply(writes=[PutRow(table=REFS, row=("counter", None, 0))])
     total = PROCESSES * COMMITS
     processes = [start(COMMIT, store.directory, f"p{number}", COMMITS) for number in range(PROCESSES)]
     processes.append(start(READ, store.directory, total))
-    assert [process.wait(timeout=60) for process in processes] == [0] * len(processes)
+    finish(processes)
     ((_, _, epoch),) = store.select(Query(table=REFS))
     assert epoch == total
     events = store.select(Query(table=EVENTS))
@@ -112,7 +122,7 @@ store.close()
 """
     directory = tmp_path / "store"
     processes = [start(program, directory, number) for number in range(PROCESSES)]
-    assert [process.wait(timeout=60) for process in processes] == [0] * PROCESSES
+    finish(processes)
     store = open_store(directory, TABLES)
     assert len(store.scan()) == PROCESSES
     assert sorted(path.name for path in directory.iterdir() if "tmp" in path.name) == []

@@ -90,6 +90,28 @@ def test_an_edit_within_the_tick_of_the_capture_is_found(tmp_path: Path) -> None
     assert (difference.path, difference.what) == (b"f", DifferenceKind.MODIFIED)
 
 
+@pytest.mark.parametrize("size_bytes", [10, 300_000])
+def test_an_edit_behind_the_same_length_and_time_is_found_in_a_file_that_was_trusted(
+    tmp_path: Path, size_bytes: int
+) -> None:
+    file = write(tmp_path / "f", b"a" * size_bytes)
+    output = Output(tmp_path)
+    output.offset_ns = LATER_NS
+    output.record()
+    assert output.signatures.names_in(b"")["f"] != UNSETTLED
+    before = file.stat()
+    with file.open("r+b") as opened:
+        opened.write(b"b")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = file.stat()
+    assert (after.st_size, after.st_mtime_ns, after.st_ino) == (
+        before.st_size,
+        before.st_mtime_ns,
+        before.st_ino,
+    )
+    assert [(each.path, each.what) for each in output.sweep().changed] == [(b"f", DifferenceKind.MODIFIED)]
+
+
 def test_late_files_come_with_their_directories_and_content(tmp_path: Path) -> None:
     write(tmp_path / "f")
     output = Output(tmp_path)

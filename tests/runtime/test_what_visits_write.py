@@ -13,8 +13,18 @@ import pytest
 
 from tests.cli.workflows import countdown
 from tests.runtime.graphs import INIT as FEATURE_NODE
-from tests.runtime.graphs import LEFT, WORK, Count, count_visits, edge, graph, line_graph, workflow
-from tests.runtime.recorded import artifacts_of, fork, last, resume, run
+from tests.runtime.graphs import (
+    LEFT,
+    WORK,
+    Count,
+    count_visits,
+    edge,
+    graph,
+    line_graph,
+    loop_graph,
+    workflow,
+)
+from tests.runtime.recorded import artifacts_of, fork, last, resume, run, summaries
 from verdog_runtime.declarations import (
     FeatureSuccess,
     NumericalEffectObservation,
@@ -114,15 +124,22 @@ def test_a_workspace_in_the_private_directory_of_a_visit_is_never_recorded(proje
 
 
 def test_a_changed_file_in_a_private_directory_does_not_stop_a_resumption(project: Path) -> None:
-    def scribble(directory: Path) -> None:
-        (directory / ".verdog").mkdir()
-        (directory / ".verdog/notes.txt").write_text("before")
+    def work(value: Any, state: Count, context: Any, /) -> Success[Any, Count]:
+        if state.n == 0:
+            (context.output_dir / ".verdog").mkdir()
+            (context.output_dir / ".verdog/notes.txt").write_text("before")
+        if state.n == 1 and not (project / "mended").exists():
+            raise ValueError("boom")
+        return count_visits(value, state, context)
 
-    definition = workflow(line_graph(fails_once(scribble)))
+    definition = workflow(loop_graph(work))
     with pytest.raises(ValueError, match="boom"):
         run(project, definition, 1)
+    assert b"work/000001/out.txt" in artifacts_of(project, last(project / "out").sequence)
     (project / "out/work/000001/.verdog/notes.txt").write_text("after")
+    (project / "mended").touch()
     assert resume(project, definition).output == 1
+    assert all(each.restore_available for each in summaries(project / "out"))
 
 
 def test_the_trace_of_a_killed_visit_has_a_start_and_no_end(project: Path) -> None:
