@@ -12,7 +12,8 @@ class GraphRow:
     """One checkpoint of a log with its graph.
 
     Attributes:
-        before: lines to print above it, where lines of descent come together.
+        before: lines to print above it, where lines of descent come together, or where one ends and another
+            one, which has nothing to do with it, begins in the same column.
         marks: what stands before its text: `*` in its own column, `|` in the others.
         column: its own column, from 0.
         open_columns: which columns are drawn below it.
@@ -31,11 +32,14 @@ def draw_graph(checkpoints: Iterable[Checkpoint]) -> Iterator[GraphRow]:
     Cost: each row takes time for the columns that are open.
     """
     lanes: list[CommitId | None] = []  # the commit that each column waits for
+    ended = -1  # the column in which the row above has no parent
     for checkpoint in checkpoints:
         waiting = [number for number, commit in enumerate(lanes) if commit == checkpoint.commit]
         before: list[str] = []
         if not waiting:
             waiting = [lanes.index(None)] if None in lanes else [len(lanes)]
+            if waiting[0] == ended:
+                before.append(_draw(lanes, -1))
             lanes[waiting[0] : waiting[0] + 1] = [checkpoint.commit]
         own = waiting[0]
         for joining in reversed(waiting[1:]):
@@ -43,6 +47,7 @@ def draw_graph(checkpoints: Iterable[Checkpoint]) -> Iterator[GraphRow]:
             lanes[joining] = None
         marks = _draw(lanes, own)
         lanes[own] = checkpoint.parent
+        ended = own if checkpoint.parent is None else -1
         while lanes and lanes[-1] is None:
             lanes.pop()
         yield GraphRow(

@@ -96,9 +96,10 @@ def format_state(reader: "ObjectReader", comparison: "Comparison", *, everything
         return
     width = terminal_width()
     yield ""
-    yield wrap_for_person(f"state: {plural(len(comparison.state), 'changed value')}", style=TITLE)
-    for change in sorted(comparison.state, key=lambda each: each.key.startswith(FRAME_KEYS)):
-        parts = list_parts(reader, change, comparison)
+    changes = sorted(comparison.state, key=lambda each: each.key.startswith(FRAME_KEYS))
+    found = [list_parts(reader, change, comparison) for change in changes]
+    yield wrap_for_person(f"state: {plural(sum(map(len, found)), 'changed value')}", style=TITLE)
+    for parts in found:
         yield from _format_parts(parts, width, len(parts) if everything else _FIELDS)
 
 

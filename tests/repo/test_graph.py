@@ -50,11 +50,20 @@ def test_a_fork_of_a_fork_joins_its_own_parent(script: Script) -> None:
     assert draw(script) == ["*  c@1", "*  b@1", "| *  a@2", "|/", "*  a@1"]
 
 
-def test_a_free_column_is_used_again(script: Script) -> None:
+def test_a_free_column_is_used_again_below_a_gap(script: Script) -> None:
     for run in ("a", "b", "c"):
         script.run(run)
         script.commit(run)
-    assert draw(script) == ["*  c@1", "*  b@1", "*  a@1"]
+    assert draw(script) == ["*  c@1", "", "*  b@1", "", "*  a@1"]
+
+
+def test_a_gap_leaves_the_lines_beside_it_whole(script: Script) -> None:
+    script.run("a")
+    first = script.commits("a", 2)[0]
+    script.run("b")
+    script.commit("b")
+    script.fork(first, "c")
+    assert draw(script) == ["*  c@1", "| *  b@1", "|", "| *  a@2", "|/", "*  a@1"]
 
 
 def test_a_row_knows_its_columns(script: Script) -> None:
