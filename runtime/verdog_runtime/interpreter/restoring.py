@@ -10,10 +10,11 @@ from verdog_runtime.declarations.graph import AnyWorkflow
 from verdog_runtime.interpreter.frame import Frame
 from verdog_runtime.interpreter.params import Registry, require_declared
 from verdog_runtime.interpreter.plan import Plan
-from verdog_runtime.interpreter.snapshot import restore_snapshot
+from verdog_runtime.interpreter.snapshot import format_key, restore_snapshot
 from verdog_runtime.interpreter.state import stateful_nodes
 from verdog_runtime.interpreter.statetree import decode_key
 from verdog_runtime.values import Anchors, Resolver, decode_value
+from verdog_runtime.values.errors import Located
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,8 @@ def restore_state_tree(
     Raises:
         ValueError: an address, a type or a value does not fit the graph.
         TypeError: a node's value is not exactly of its declared state type.
+        TypeMismatch: the class of a value is not what it was.
+        UnrestorableValue: the code of a value raises while it is made again.
         UntrustedValue: a value could run code, and is not trusted.
         Corrupt: an object is missing or damaged.
     """
@@ -61,12 +64,13 @@ def restore_state_tree(
         main_module=decoding.main_module,
         trusted=decoding.trusted,
     )
-    values = {
-        decode_key(key): decode_value(
-            reader.get(Kind.VALUE, entry.oid), anchors=decoding.anchors, resolver=resolver
-        )
-        for key, entry in iterate(reader, root)
-    }
+    values: dict[str, object] = {}
+    for key, entry in iterate(reader, root):
+        address, payload = decode_key(key), reader.get(Kind.VALUE, entry.oid)
+        try:
+            values[address] = decode_value(payload, anchors=decoding.anchors, resolver=resolver)
+        except Located as error:
+            raise error.below(format_key(address)) from error.__cause__
     frame, remaining, registry = restore_snapshot(plan, values)
     require_declared(definition.params_types, registry, definition.id)
     return Restored(frame=frame, remaining=remaining, registry=registry)

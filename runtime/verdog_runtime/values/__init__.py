@@ -3,7 +3,7 @@
 from verdog_runtime.values.anchors import Anchor, Anchors
 from verdog_runtime.values.build import decode_value
 from verdog_runtime.values.encode import Encoded, encode_value
-from verdog_runtime.values.errors import TypeMismatch, UnserializableValue, UntrustedValue
+from verdog_runtime.values.errors import TypeMismatch, UnrestorableValue, UnserializableValue, UntrustedValue
 from verdog_runtime.values.neutral import Neutral
 from verdog_runtime.values.parse import decode_neutral
 from verdog_runtime.values.resolver import Resolver
@@ -16,6 +16,7 @@ __all__ = [
     "Neutral",
     "Resolver",
     "TypeMismatch",
+    "UnrestorableValue",
     "UnserializableValue",
     "UntrustedValue",
     "decode_neutral",

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import cast
 
-from verdog_runtime.values.errors import TypeMismatch, UnserializableValue
+from verdog_runtime.values.errors import TypeMismatch, UnrestorableValue, UnserializableValue
 
 _PROTOCOL = 5
 
@@ -37,12 +37,17 @@ def load_blob(name: str, data: bytes) -> object:
         data: what `dump_blob` returned.
 
     Raises:
-        TypeMismatch: it does not load here.
+        TypeMismatch: a module or a name that it refers to is not there.
+        UnrestorableValue: its own code raises.
     """
     import cloudpickle
 
     try:
         return cloudpickle.loads(data)
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise TypeMismatch(name, f"the stored object does not load here ({reason})") from error
+    except (Exception, SystemExit) as error:
+        trace = error.__traceback__
+        if isinstance(error, ImportError) or (
+            isinstance(error, AttributeError) and trace is not None and trace.tb_next is None
+        ):
+            raise TypeMismatch(name, f"the stored object does not load here ({error})") from error
+        raise UnrestorableValue(name, error) from error

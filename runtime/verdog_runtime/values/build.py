@@ -1,7 +1,7 @@
 """Building: neutral values to the objects they describe."""
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import tzinfo
 from enum import Enum, Flag
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -20,7 +20,7 @@ from verdog_runtime.values.classes import (
     namedtuple_fields,
     solid_base,
 )
-from verdog_runtime.values.errors import TypeMismatch, UntrustedValue
+from verdog_runtime.values.errors import Located, TypeMismatch, UnrestorableValue, UntrustedValue
 from verdog_runtime.values.leaves import CONCRETE, PURE_WINDOWS
 from verdog_runtime.values.neutral import (
     Blob,
@@ -38,6 +38,7 @@ from verdog_runtime.values.neutral import (
 )
 from verdog_runtime.values.parse import decode_neutral
 from verdog_runtime.values.resolver import Resolver
+from verdog_runtime.values.show import format_neutral
 
 
 def decode_value(
@@ -45,7 +46,8 @@ def decode_value(
 ) -> object:
     """Return the value of a payload.
 
-    Objects are restored field by field; no `__init__` and no `__post_init__` runs.
+    Objects are restored field by field; no `__init__` and no `__post_init__` runs, except in a blob. The last
+    three errors say in `path` where in the value they are.
 
     Args:
         payload: what `encode_value` returned.
@@ -55,6 +57,7 @@ def decode_value(
     Raises:
         Corrupt: the payload is not what any value encodes to.
         TypeMismatch: a class is not there, or its fields or members are not those that were stored.
+        UnrestorableValue: code of a class, such as its `__setstate__` or `__hash__`, raises.
         UntrustedValue: a blob, or a class outside the project, and the resolver is not trusted.
     """
     neutral = decode_neutral(payload)
@@ -73,7 +76,12 @@ class _Builder:
         return value if builder is None else builder(self, value)
 
     def items(self, value: Items) -> object:
-        parts = [self.build(item) for item in value.items]
+        parts: list[object] = []
+        try:
+            for item in value.items:
+                parts.append(self.build(item))
+        except Located as error:
+            raise error.below(f"[{len(parts)}]") from error.__cause__
         if value.tag == tags.TUPLE:
             return tuple(parts)
         if value.tag == tags.LIST:
@@ -86,7 +94,13 @@ class _Builder:
         return made
 
     def pairs(self, value: Pairs) -> object:
-        parts = [(self.build(key), self.build(item)) for key, item in value.pairs]
+        parts: list[tuple[object, object]] = []
+        try:
+            for key, item in value.pairs:
+                parts.append((self.build(key), self.build(item)))
+        except Located as error:
+            key = value.pairs[len(parts)][0]
+            raise error.below(f"[{format_neutral(key, limit_chars=_KEY_CHARS)}]") from error.__cause__
         made = _hashing(lambda: OrderedDict(parts) if value.tag == tags.ORDERED_DICT else dict(parts))
         if len(made) != len(parts):
             raise Corrupt("a stored mapping has the same key twice")
@@ -104,12 +118,26 @@ class _Builder:
         names = [name for name, _ in value.fields]
         if value.tag == tags.NAMEDTUPLE:
             _expect_fields(value.reference, names, namedtuple_fields(cls), "named tuple")
-            parts = [self.build(part) for _, part in value.fields]
-            return cast("Any", tuple).__new__(cls, parts)
+            return cast("Any", tuple).__new__(cls, [part for _, part in self.named(value.fields)])
         _expect_fields(value.reference, names, dataclass_fields(cls), "dataclass")
-        made: object = object.__new__(cls)
-        for name, part in value.fields:
-            object.__setattr__(made, name, self.build(part))
+        parts = self.named(value.fields)
+        try:
+            made: object = object.__new__(cls)
+            for name, part in parts:
+                object.__setattr__(made, name, part)
+        except Exception as error:  # from a descriptor of the class
+            raise UnrestorableValue(str(value.reference), error) from error
+        return made
+
+    def named(self, fields: Iterable[tuple[str, Neutral]]) -> list[tuple[str, object]]:
+        """Build fields or attributes, in order."""
+        made: list[tuple[str, object]] = []
+        name = ""
+        try:
+            for name, part in fields:
+                made.append((name, self.build(part)))
+        except Located as error:
+            raise error.below(f".{name}") from error.__cause__
         return made
 
     def member(self, value: Member) -> object:
@@ -125,6 +153,8 @@ class _Builder:
                 str(value.reference),
                 f"a stored value is its member {value.member!r}, which is not there any more",
             ) from error
+        except Exception as error:  # from its own __new__ or _missing_
+            raise UnrestorableValue(str(value.reference), error) from error
 
     def path(self, value: StoredPath) -> object:
         if value.flavour != CONCRETE:
@@ -164,11 +194,11 @@ class _Builder:
         assert isinstance(made, BaseException)
         made.args = args
         kept = {*builtin_attributes(cls), *list_slots(cls)}
-        for name, part in value.attributes:
+        for name, part in self.named(value.attributes):
             if name in kept:
-                _set_kept(value.reference, made, name, self.build(part))
+                _set_kept(value.reference, made, name, part)
             else:
-                made.__dict__[name] = self.build(part)
+                made.__dict__[name] = part
         made.__cause__ = _expect_exception(self.build(value.cause))
         made.__context__ = _expect_exception(self.build(value.context))
         made.__suppress_context__ = value.suppress_context
@@ -189,6 +219,7 @@ class _Builder:
         return self.find(value.reference)
 
 
+_KEY_CHARS = 60
 _GROUPS = (BaseExceptionGroup, ExceptionGroup)
 _Made = TypeVar("_Made")
 
@@ -197,8 +228,16 @@ def _hashing(make: Callable[[], _Made]) -> _Made:
     """Make a collection, which hashes its elements by their own code."""
     try:
         return make()
-    except Exception as error:
-        raise TypeMismatch("collection", f"a stored element cannot be hashed here: {error}") from error
+    except (Exception, SystemExit) as error:
+        if isinstance(error, TypeError) and _raised_by_python(error):
+            raise TypeMismatch("collection", f"a stored element cannot be hashed here: {error}") from error
+        raise UnrestorableValue("collection", error) from error
+
+
+def _raised_by_python(error: BaseException) -> bool:
+    """Return whether an error comes from no code but the call in which it was caught."""
+    trace = error.__traceback__
+    return trace is None or trace.tb_next is None or trace.tb_next.tb_next is None
 
 
 def _expect_fields(reference: Reference, stored: list[str], own: tuple[str, ...] | None, what: str) -> None:

@@ -80,7 +80,7 @@ class Resolver:
             )
         try:
             return importlib.import_module(module)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             reason = f"{type(error).__name__}: {error}"
             raise TypeMismatch(
                 name, f"a stored value is of this type, whose module does not load ({reason})"
