@@ -1,17 +1,16 @@
 """One command line run to its exit code: signals, the split at `--`, errors as sentences."""
 
 import contextlib
-import signal
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
-from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
 
 from verdog_cli.context import JSON, JSONL, Context
 from verdog_cli.group import verdog
+from verdog_cli.interrupts import heeded_signals
 from verdog_cli.render import silence_stdout
 
 if TYPE_CHECKING:
@@ -21,12 +20,12 @@ if TYPE_CHECKING:
 def run_application(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code. Nothing is raised, whatever happens."""
     _never_fail_to_print()
-    signal.signal(signal.SIGTERM, _interrupt)
     head, tail = split_arguments(arguments)
     context = Context(tail=tail)
     try:
-        code = _invoke(head, context)
-        sys.stdout.flush()
+        with heeded_signals():
+            code = _invoke(head, context)
+            sys.stdout.flush()
     except BrokenPipeError:
         silence_stdout()
         return 0
@@ -95,10 +94,6 @@ def _emit(failure: "Failure", context: Context) -> None:
             emit_document(context.operation, status="error", error=failure.as_json())
         elif context.error_form == JSONL:
             emit_line("error", failure.as_json())
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _never_fail_to_print() -> None:

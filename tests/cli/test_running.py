@@ -281,6 +281,34 @@ def test_an_interrupted_run_exits_130_and_can_be_resumed(
     assert verdog("resume", "first").code == 0
 
 
+IN_A_FINALISER = """
+import signal
+
+class Fading:
+    def __del__(self):
+        signal.raise_signal({number})
+
+if not Path("mended").exists():
+    import time
+    Fading()
+    time.sleep(30)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_heeded_although_it_came_while_python_ignores_exceptions(
+    verdog: Verdog, project: Path, number: signal.Signals
+) -> None:
+    (project / "flow.py").write_text(countdown(IN_A_FINALISER.format(number=number.value)))
+    child = start(project, "run", "flow.py", "--run-id", "first")
+    out, err = child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert "interrupted" in out
+    assert "KeyboardInterrupt" not in err
+    (project / "mended").touch()
+    assert verdog("resume", "first").code == 0
+
+
 def test_a_killed_run_is_resumed_from_its_last_checkpoint(verdog: Verdog, project: Path) -> None:
     body = 'if state.taken == 2 and not Path("mended").exists():\n    import os\n    os.kill(os.getpid(), 9)'
     (project / "flow.py").write_text(countdown(body))
