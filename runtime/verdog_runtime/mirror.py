@@ -9,6 +9,7 @@ from verdog_repo.filenames import locate_directory
 from verdog_repo.names import RunId
 from verdog_repo.repository import Repository
 from verdog_runtime.registry import REGISTRY, register_run, unregister_runs
+from verdog_runtime.runfiles import read_run_id
 from verdog_runtime.storeerrors import RunStoreError
 
 _LOG = logging.getLogger("verdog.run")
@@ -37,9 +38,13 @@ def mirror_run(repository: Repository, run: RunId, output: Path, *, before: Path
 
 
 def list_directories(repository: Repository) -> dict[str, str]:
-    """Return the runs of a store by their absolute output directories, of those that are there."""
-    return {
-        str(locate_directory(repository.project, each.header.output_dir).absolute()): each.header.run
-        for each in repository.runs()
-        if each.present
-    }
+    """Return the runs of a store by their absolute output directories, of those that are there.
+
+    Where several runs had one directory, one after the other, the record in it says whose it is now.
+    """
+    found: dict[str, str] = {}
+    for each in reversed(repository.runs()):
+        output = locate_directory(repository.project, each.header.output_dir).absolute()
+        if each.present and read_run_id(output) in (None, each.header.run):
+            found[str(output)] = each.header.run
+    return found

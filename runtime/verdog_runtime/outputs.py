@@ -19,8 +19,13 @@ from verdog_repo.repository import Repository
 from verdog_runtime.interpreter.acknowledgements import read_acknowledged
 from verdog_runtime.interpreter.bringing import put_back
 from verdog_runtime.interpreter.holding import find_other_run, require_own_output
+from verdog_runtime.interpreter.openbooks import claim_output
 from verdog_runtime.interpreter.resume import locate_output, take_lease
 from verdog_runtime.layout import CONTROL_DIRECTORY, exclude_control_files
+from verdog_runtime.mirror import mirror_run
+from verdog_runtime.runfacts import read_facts
+from verdog_runtime.runfiles import read_run_id
+from verdog_runtime.runrecord import write_run_record
 from verdog_runtime.storeerrors import RunStoreError
 
 
@@ -96,17 +101,24 @@ def restore_files(repository: Repository, source: Checkpoint, paths: Sequence[by
                 f"checkpoint {source.sequence} of run {source.run} has no {escape_path(path)}", paths=(path,)
             )
     with take_lease(repository, source.run):
-        output = locate_output(repository, repository.header(source.run))
+        header = repository.header(source.run)
+        output = locate_output(repository, header)
         require_own_output(repository, source.run, output)
         check_acknowledged(repository.catalog, source.run, read_acknowledged(output))
         output.mkdir(parents=True, exist_ok=True)
         differences = verify_tree(repository.store, root, output)
         if wanted:
             differences = [each for each in differences if _is_among(each.path, wanted)]
-        if not differences:
+        restored: tuple[bytes, ...] = ()
+        if differences:
+            restored = put_back(repository.store, root, output, differences)
+        else:
             discard_staged(output / CONTROL_DIRECTORY)
-            return ()
-        return put_back(repository.store, root, output, differences)
+        if read_run_id(output) is None:
+            claim_output(output)
+            write_run_record(output, header, repository.project, read_facts(repository, header))
+            mirror_run(repository, source.run, output)
+        return restored
 
 
 def find_lost_checkpoints(repository: Repository) -> list[Finding]:

@@ -13,7 +13,7 @@ from verdog_runtime.interpreter.openbooks import new_operation
 from verdog_runtime.interpreter.prepare import format_output_dir
 from verdog_runtime.interpreter.resume import locate_output, take_lease
 from verdog_runtime.mirror import list_directories, mirror_run
-from verdog_runtime.registry import read_registry, unregister_runs
+from verdog_runtime.registry import align_registry
 from verdog_runtime.runfacts import read_facts
 from verdog_runtime.runfiles import read_run_id
 from verdog_runtime.runrecord import write_run_record
@@ -23,16 +23,13 @@ from verdog_runtime.storeerrors import RunStoreError
 def prune_registry(repository: Repository) -> tuple[Path, ...]:
     """Remove from the registry every directory that is not there, and return them in order.
 
-    A damaged registry is written anew from the store. The store is not changed: its runs stay, and
-    `verdog resume` writes a missing directory again.
+    Directories of the store's runs that are there and not in it, because the project was moved or a
+    directory was written again, are added. A damaged registry is written anew from the store. The store is
+    not changed: its runs stay, and `verdog resume` writes a missing directory again.
 
     Durability: once the call returned.
     """
-    project = repository.project
-    rebuild = partial(list_directories, repository)
-    unregister_runs(project, frozenset(), rebuild=rebuild)
-    gone = frozenset(Path(path) for path in read_registry(project) if not os.path.lexists(path))
-    return unregister_runs(project, gone, rebuild=rebuild) if gone else ()
+    return align_registry(repository.project, partial(list_directories, repository))
 
 
 def register_directory(repository: Repository, directory: Path, command: tuple[str, ...] = ()) -> RunId:

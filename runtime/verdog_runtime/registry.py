@@ -84,6 +84,20 @@ def unregister_runs(
         return tuple(Path(path) for path in runs if path not in kept)
 
 
+def align_registry(project_root: Path, read_store: Rebuild) -> tuple[Path, ...]:
+    """Remove directories that are not there, add those of the store that are, and return the removed ones.
+
+    Durability: once the call returned. Safe to repeat.
+    """
+    with _locked(project_root):
+        runs = _read_or_rebuild(project_root, read_store)
+        kept = {path: run for path, run in runs.items() if os.path.lexists(path)}
+        aligned = kept | read_store()
+        if aligned != runs:
+            _write(project_root, aligned)
+        return tuple(Path(path) for path in runs if path not in kept)
+
+
 def _read_or_rebuild(project_root: Path, rebuild: Rebuild | None) -> dict[str, str]:
     """Return what the registry says. One that says nothing sensible is put aside, never lost."""
     try:

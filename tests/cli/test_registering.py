@@ -12,6 +12,7 @@ from tests.cli.workflows import FAILS_ONCE, countdown
 from tests.commandline import Verdog
 from verdog_repo.names import RunId
 from verdog_repo.repository import Repository
+from verdog_runtime.registration import prune_registry
 
 
 @pytest.fixture
@@ -39,6 +40,22 @@ def test_prune_removes_directories_that_are_gone_and_keeps_their_runs(
 def test_prune_keeps_directories_that_are_there(verdog: Verdog, project: Path, output: Path) -> None:
     assert verdog("runs", "prune").out == ""
     assert registered(project) == [str(output)]
+
+
+def test_prune_finds_the_directories_of_a_project_that_was_moved(project: Path, output: Path) -> None:
+    moved = project.rename(project.with_name("moved"))
+    with Repository.open(moved) as repository:
+        assert prune_registry(repository) == (output,)
+    assert registered(moved) == [str(moved / "out")]
+
+
+def test_prune_names_the_run_that_has_the_directory_now(verdog: Verdog, project: Path, output: Path) -> None:
+    shutil.rmtree(output)
+    assert verdog("run", "flow.py", "--run-id", "second", "--output-dir", "out").code == 0
+    (project / ".verdog/run-registry.json").unlink()
+    assert verdog("runs", "prune").code == 0
+    document = json.loads((project / ".verdog/run-registry.json").read_text())
+    assert document["runs"] == [{"run_id": "second", "output_dir": str(output)}]
 
 
 DAMAGES: dict[str, Callable[[Path], object]] = {

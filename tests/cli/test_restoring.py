@@ -10,6 +10,7 @@ from tests.cli.workflows import FAILS_ONCE, countdown
 from tests.commandline import Verdog
 from verdog_repo.names import RunId
 from verdog_repo.repository import Repository
+from verdog_runtime.runs import load_run_header, registered_runs
 
 
 @pytest.fixture
@@ -98,6 +99,17 @@ def test_restore_writes_a_directory_that_is_gone(verdog: Verdog, output: Path) -
     shutil.rmtree(output)
     assert verdog("restore", "first").code == 0
     assert verdog("status", "first").code == 0
+
+
+def test_a_directory_that_was_written_again_says_whose_it_is(
+    verdog: Verdog, output: Path, project: Path
+) -> None:
+    before = load_run_header(output)
+    shutil.rmtree(output)
+    assert verdog("runs", "prune").code == 0
+    assert verdog("restore", "first").code == 0
+    assert load_run_header(output) == before
+    assert registered_runs(project) == (output,)
 
 
 def test_restore_of_a_run_that_is_executed_exits_5(verdog: Verdog, output: Path, project: Path) -> None:
