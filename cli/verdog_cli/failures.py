@@ -112,6 +112,12 @@ def _describe_usage(error: click.ClickException) -> Failure:
             hint = f"did you mean {' or '.join(sorted(error.possibilities))}?"
         elif error.ctx and isinstance(error.ctx.command, TailCommand) and "." in error.option_name:
             hint = f"the workflow's own arguments follow --, as in `{where} ... -- {error.option_name} ...`"
+    if (
+        isinstance(error, click.MissingParameter)
+        and error.param is not None
+        and error.param.name == "sessions"
+    ):
+        hint = "a workflow without agents has no conversations to branch: `--sessions fresh`"
     if hint is None and isinstance(error, click.UsageError) and error.ctx is not None:
         hint = f"{error.ctx.command_path} --help"
     return Failure(exit_code=USAGE, kind="usage", message=message, hint=hint)

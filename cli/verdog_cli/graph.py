@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from verdog_cli.cells import measure, shorten
 from verdog_cli.palette import BAD, COMMIT, LANES, NAME, paint
 from verdog_cli.render import terminal_width
-from verdog_cli.views import SHORT_COMMIT, format_marked_name, format_next, format_visit
+from verdog_cli.views import SHORT_COMMIT, format_completed, format_marked_name, format_next
 
 if TYPE_CHECKING:
     from verdog_repo.checkpoint import Checkpoint
@@ -41,7 +41,7 @@ def _format_line(checkpoint: "Checkpoint", width: int) -> str:
     The name is always there.
     """
     commit, name = checkpoint.commit.hex()[:SHORT_COMMIT], format_marked_name(checkpoint)
-    visit, following = format_visit(checkpoint), f" -> {format_next(checkpoint, end='end')}"
+    visit, following = format_completed(checkpoint), f" -> {format_next(checkpoint, end='end')}"
     head = paint(name, NAME if checkpoint.restorable else BAD)
     room = width - len(name)
     if room <= SHORT_COMMIT:

@@ -201,7 +201,12 @@ def _unknown(name: str, known: Iterable[str], ctx: click.Context) -> Usage:
 
 @click.group(
     cls=LazyGroup,
-    epilog="verdog COMMAND --help explains a command. Start with: verdog demo",
+    epilog="""
+    RUN is a run's id or the beginning of it, its label or its directory. REV is a checkpoint: RUN (its
+    latest), RUN@17, RUN@survey#3 (after the third completed visit of survey), RUN~2, a tag or a commit.
+
+    verdog COMMAND --help explains a command. Start with: verdog demo
+    """,
 )
 @click.option("-C", "directory", metavar="DIR", help="Work as if started in DIR.")
 @click.option(

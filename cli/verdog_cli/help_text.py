@@ -43,5 +43,9 @@ Elsewhere:
   git         Export the history for Git's own tools.
   completion  Print the script that completes command lines.
 
+  RUN is a run's id or the beginning of it, its label or its directory. REV is a
+  checkpoint: RUN (its latest), RUN@17, RUN@survey#3 (after the third completed
+  visit of survey), RUN~2, a tag or a commit.
+
   verdog COMMAND --help explains a command. Start with: verdog demo
 """

@@ -71,14 +71,20 @@ def _print_advice(outcome: "RunOutcome", context: Context, *, executed: bool) ->
         trace = find_stacktrace(outcome.output_dir)
         if trace is not None:
             tell_hint(f"the traceback is in {context.display(trace)}", context)
-    if outcome.error is not None and outcome.resumable and "[transition_limit]" in outcome.error.message:
-        tell_hint(f"`verdog resume {outcome.run} --transitions 10000` lets it make that many more", context)
-    elif outcome.error is not None and outcome.resumable:
-        tell_hint(f"`verdog resume {outcome.run}` tries again from the last checkpoint", context)
-    elif outcome.error is not None:
-        tell_hint(f"`verdog restart {outcome.run} --sessions fresh` begins again", context)
-    elif outcome.status == "interrupted" or not executed:
-        tell_hint(f"verdog resume {outcome.run}", context)
+    if outcome.error is None and outcome.status != "interrupted" and executed:
+        return
+    if not outcome.resumable:
+        hint = f"`verdog restart {outcome.run} --sessions fresh` begins again"
+    elif outcome.error is None:
+        hint = f"verdog resume {outcome.run}"
+    elif "[transition_limit]" in outcome.error.message:
+        hint = f"`verdog resume {outcome.run} --transitions 10000` lets it make that many more"
+    else:
+        hint = (
+            f"`verdog resume {outcome.run}` tries again from the last checkpoint; "
+            "if you changed the code, with --allow-changed-code"
+        )
+    tell_hint(hint, context)
 
 
 def _as_json(outcome: "RunOutcome") -> dict[str, object]:

@@ -37,6 +37,11 @@ def format_visit(checkpoint: "Checkpoint") -> str:
     return f"{escape(checkpoint.place)}/{checkpoint.visit:06}"
 
 
+def format_completed(checkpoint: "Checkpoint") -> str:
+    """Return what was completed; of a fork's first checkpoint, that this was done before the fork."""
+    return f"{format_visit(checkpoint)}{' (fork)' if checkpoint.kind.value == 'fork' else ''}"
+
+
 def format_next(checkpoint: "Checkpoint", *, end: str = "-") -> str:
     """Return what comes next, or what stands for nothing."""
     return end if checkpoint.next_place is None else escape(checkpoint.next_place)

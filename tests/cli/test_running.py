@@ -216,6 +216,54 @@ def test_resume_refuses_changed_code_unless_it_is_allowed(verdog: Verdog, projec
     assert verdog("resume", "first", "--allow-changed-code").code == 0
 
 
+def test_a_long_value_is_shown_whole_on_request(verdog: Verdog, project: Path) -> None:
+    text = " ".join(map(str, range(2000)))
+    flow = countdown().replace("value: int = 3", f"value: int = 3\n    text: str = {text!r}")
+    (project / "flow.py").write_text(flow)
+    verdog("run", "flow.py", "--run-id", "first")
+    short, whole = verdog("show", "first").out, verdog("show", "first", "--all-values").out
+    assert " 100 " in short
+    assert " 1998 " not in short
+    assert "    ... (--all-values)" in short.splitlines()
+    assert " 1998 1999" in whole
+    assert "..." not in whole
+    assert " 1998 1999" in verdog("show", "first", "--all-values", "--json").out
+
+
+def test_an_interrupted_run_that_cannot_go_on_is_to_be_restarted(verdog: Verdog, project: Path) -> None:
+    waits = "import time; open('waiting', 'w').close(); time.sleep(60)"
+    last = "    return Success(output=Held(), state=None)"
+    flow = HOLDS_A_LOCK.replace(last, f"    {waits}\n{last}")
+    (project / "flow.py").write_text(flow)
+    child = start(project, "run", "flow.py", "--run-id", "first")
+    wait_for(project / "waiting")
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert "`verdog restart first --sessions fresh` begins again" in err
+    assert "verdog resume" not in err
+    assert verdog("resume", "first").code == 1
+
+
+def test_a_fork_without_word_on_conversations_is_told_what_suits(verdog: Verdog, flow: Path) -> None:
+    verdog("run", "flow.py", "--run-id", "first")
+    for words in ("fork", "first@3"), ("restart", "first"):
+        result = verdog(*words)
+        assert result.code == 2
+        assert "needs --sessions branch or fresh" in result.err
+        assert "`--sessions fresh`" in result.err
+
+
+def test_a_fork_is_marked_where_checkpoints_are_listed(verdog: Verdog, flow: Path) -> None:
+    verdog("run", "flow.py", "--run-id", "first")
+    verdog("fork", "first@work#2", "--sessions", "fresh", "--output-dir", "other")
+    for option in (), ("--oneline",), ("--graph",):
+        marked = [line for line in verdog("log", "other", *option).out.splitlines() if "(fork)" in line]
+        assert len(marked) == 1
+        assert "@1 " in marked[0]
+        assert "work/000002 (fork) " in marked[0]
+
+
 def test_show_and_diff_tell_which_code_two_checkpoints_were_made_with(verdog: Verdog, project: Path) -> None:
     flow = project / "flow.py"
     flow.write_text(countdown())

@@ -146,8 +146,9 @@ def _find_command() -> str:
 def _advise(directory: str, checkpoints: int, reached: int) -> str:
     """Return the commands to try next, each on a line of its own, ready to paste."""
     go_on = (
-        "Go on with the killed run: no package is read twice. Then compare: at most the killed visit left a\n"
-        f"trace.\n\n  verdog resume {KILLED}\n  verdog diff {FINISHED} {KILLED}"
+        "Go on with the killed run: no package is read twice. Then compare: at most the\n"
+        "visit that was killed left a trace, a directory and a number.\n\n"
+        f"  verdog resume {KILLED}\n  verdog diff {FINISHED} {KILLED}"
     )
     if reached >= checkpoints:
         go_on = f"The second run was too quick to be killed; look at its end.\n\n  verdog show {KILLED}"
@@ -163,7 +164,10 @@ Look at what is recorded:
 {go_on}
 
 Begin a new run near the end of the finished one, and see all in one graph.
+(--sessions is about conversations with agents; there are none here.)
 
   verdog fork {FINISHED}@{max(1, checkpoints - _FORK_BACK)} --sessions fresh
   verdog log --graph --all
+
+When you have seen enough, remove everything: cd .. && rm -r {shlex.quote(Path(directory).name)}
 """

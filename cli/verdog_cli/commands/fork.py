@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     "--sessions",
     type=click.Choice(["branch", "fresh"]),
     required=True,
-    help="Branch the agent conversations, or begin fresh ones.",
+    help="Branch the agent conversations, or begin fresh ones; without agents say fresh.",
 )
 @click.option(
     "--output-dir", type=click.Path(path_type=Path), metavar="DIR", help="Write here (new or empty)."

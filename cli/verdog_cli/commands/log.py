@@ -22,9 +22,9 @@ from verdog_cli.tables import Column, format_table
 from verdog_cli.views import (
     SHORT_COMMIT,
     checkpoint_as_json,
+    format_completed,
     format_marked_name,
     format_next,
-    format_visit,
     parse_since,
 )
 
@@ -79,7 +79,8 @@ def command(
     Without REV it lists all runs. A..B is what B has and A has not, A...B what only one of them has. After --
     only checkpoints that changed one of these paths.
 
-    FILES and BYTES are what the checkpoint added. A ! behind its name: it cannot be resumed or forked.
+    FILES and BYTES are what the checkpoint added. A ! behind its name: it cannot be resumed or forked. The
+    first checkpoint of a fork is the one it was made from, once more, and says (fork).
     """
     exclude(context, graph=graph, oneline=oneline)
     if everything and revision is not None:
@@ -152,7 +153,7 @@ def _format_rows(found: Iterator["Checkpoint"]) -> Iterator[str]:
         [
             format_marked_name(each),
             each.commit.hex()[:SHORT_COMMIT],
-            format_visit(each),
+            format_completed(each),
             format_next(each),
             format_duration(each.duration_ns),
             str(each.files_added),

@@ -28,7 +28,7 @@ from verdog_cli.selection import select_run
     "--sessions",
     type=click.Choice(["branch", "fresh"]),
     required=True,
-    help="Branch the agent conversations of RUN, or begin fresh ones.",
+    help="Branch the agent conversations of RUN, or begin fresh ones; without agents say fresh.",
 )
 @click.option(
     "--from", "checkpoint", type=click.IntRange(min=1), metavar="N", help="Branch those of checkpoint N."

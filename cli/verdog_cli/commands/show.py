@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from verdog_repo.runs import RunHeader
 
 _VALUE_LINES = 6
-"""How many lines of one value are shown as text."""
+"""How many lines of one value are shown as text without `--all-values`."""
+
+_VALUE_CHARS = 2000
+"""How many characters of one value are read without `--all-values`."""
 
 _FILES = 20
 """How many changed files are listed as text without `--all-files`."""
@@ -50,10 +53,11 @@ _FILES = 20
 )
 @click.argument("revision", metavar="REV[:PATH]")
 @click.option("--all-files", is_flag=True, help=f"List every changed file, not only the first {_FILES}.")
+@click.option("--all-values", is_flag=True, help="Show the whole of each value, however long it is.")
 @json_option
 @click.pass_context
 @pass_context
-def command(context: Context, ctx: click.Context, revision: str, all_files: bool) -> None:
+def command(context: Context, ctx: click.Context, revision: str, all_files: bool, all_values: bool) -> None:
     """Show a checkpoint: what was completed, the state it left, the files it changed.
 
     Lines that begin with `code` tell what was changed in the code or the installed packages since the
@@ -74,12 +78,12 @@ def command(context: Context, ctx: click.Context, revision: str, all_files: bool
         latest = repository.tip(checkpoint.run) == checkpoint
         changes = list(iter_changes(repository, checkpoint))
         code = compare_code(repository, repository.parent(checkpoint), checkpoint)
-        state = list(_iter_state(repository, record))
+        state = list(_iter_state(repository, record, None if all_values else _VALUE_CHARS))
     if context.form == JSON:
         emit_document("show", **_as_json(checkpoint, record, changes, state), code=list(code))
         return
     head = (*_describe(checkpoint, record, header if latest else None), *_describe_code(code))
-    lines = [*head, *_describe_state(state), *_describe_changes(changes, all_files)]
+    lines = [*head, *_describe_state(state, all_values), *_describe_changes(changes, all_files)]
     page(lines, pager=context.pager)
 
 
@@ -99,7 +103,9 @@ def _show_path(ctx: click.Context, context: Context, repository: "Repository", r
         ctx.invoke(cat.command, revision=revision)
 
 
-def _iter_state(repository: "Repository", record: "CheckpointRecord") -> Iterator[tuple[str, str]]:
+def _iter_state(
+    repository: "Repository", record: "CheckpointRecord", limit_chars: int | None
+) -> Iterator[tuple[str, str]]:
     """Yield each address of the state with its value as text."""
     from verdog_objects.manifest import iterate
     from verdog_objects.oid import Kind
@@ -109,7 +115,7 @@ def _iter_state(repository: "Repository", record: "CheckpointRecord") -> Iterato
         return
     for key, entry in iterate(repository.store, record.state):
         payload = repository.store.get(Kind.VALUE, entry.oid)
-        yield key.decode("utf-8", "replace"), format_neutral(decode_neutral(payload), limit_chars=2000)
+        yield key.decode("utf-8", "replace"), format_neutral(decode_neutral(payload), limit_chars=limit_chars)
 
 
 def _describe(
@@ -147,7 +153,7 @@ def _describe_code(code: Sequence[str]) -> Iterator[str]:
         yield wrap_for_person(escape(difference), "code       ")
 
 
-def _describe_state(state: list[tuple[str, str]]) -> Iterator[str]:
+def _describe_state(state: list[tuple[str, str]], everything: bool) -> Iterator[str]:
     if not state:
         return
     line = terminal_width()
@@ -161,9 +167,10 @@ def _describe_state(state: list[tuple[str, str]]) -> Iterator[str]:
             continue
         yield head.rstrip()
         lines = wrap(escape(text), line - 4, cut=True)
-        yield from (f"    {line}" for line in lines[:_VALUE_LINES])
-        if len(lines) > _VALUE_LINES:
-            yield "    ..."
+        shown = lines if everything else lines[:_VALUE_LINES]
+        yield from (f"    {line}" for line in shown)
+        if len(lines) > len(shown):
+            yield "    ... (--all-values)"
 
 
 def _describe_changes(changes: list["Change"], all_files: bool) -> Iterator[str]:
