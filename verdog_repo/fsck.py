@@ -15,7 +15,17 @@ from verdog_repo.derive import derive_checkpoint
 from verdog_repo.names import CommitId, RunId, format_commit_id
 from verdog_repo.operations import read_operations
 from verdog_repo.record import CheckpointRecord, decode_record
-from verdog_repo.refs import LABEL_PREFIX, RUN_PREFIX, TAG_PREFIX, Ref, iter_refs, point_at, read_reflog
+from verdog_repo.refs import (
+    LABEL_PREFIX,
+    RUN_PREFIX,
+    TAG_PREFIX,
+    Ref,
+    iter_refs,
+    name_run_ref,
+    point_at,
+    read_ref,
+    read_reflog,
+)
 from verdog_repo.repository import Repository
 from verdog_repo.runtable import RunRow
 from verdog_repo.survey import Survey, Wound
@@ -62,6 +72,8 @@ def check(repository: Repository, *, read_data: bool = False) -> list[Finding]:
     Args:
         repository: what to check. Nothing is changed.
         read_data: read and hash the content of every file and value too, not only what leads to it.
+
+    Others may write meanwhile; what they add may or may not be checked.
 
     Cost: reads every row, record and manifest node once; with `read_data` every object.
     """
@@ -221,15 +233,22 @@ class _Check:
         for prefix in (RUN_PREFIX, TAG_PREFIX, LABEL_PREFIX):
             try:
                 for ref in iter_refs(self.catalog.store, prefix):
-                    problem = self._find_problem(ref, names)
+                    run = names.get(ref.run_number) or self._find_made_since(ref.run_number)
+                    problem = self._find_problem(ref, run)
                     if problem is not None:
-                        run = names.get(ref.run_number)
                         yield Finding(kind="ref", run=run, message=f"ref {ref.name} {problem}")
             except VerdogError as error:
                 yield Finding(kind="ref", message=f"refs {prefix}*: {error}")
 
-    def _find_problem(self, ref: Ref, names: dict[int, RunId]) -> str | None:
-        run = names.get(ref.run_number)
+    def _find_made_since(self, number: int) -> RunId | None:
+        """Return the run of a number that was not there yet when the runs were listed."""
+        try:
+            row = self.catalog.runs.find(self.catalog.runs.name(number))
+        except Corrupt:
+            return None
+        return row.run if row is not None and row.number == number else None
+
+    def _find_problem(self, ref: Ref, run: RunId | None) -> str | None:
         if run is None:
             return f"belongs to a run number {ref.run_number} that no run has"
         if ref.name.startswith(RUN_PREFIX) and ref.short_name != run:
@@ -247,17 +266,11 @@ class _Check:
 
     def _check_reflog(self, row: RunRow) -> Iterator[Finding]:
         try:
-            refs = [
-                ref
-                for ref in iter_refs(self.catalog.store, RUN_PREFIX + row.run)
-                if ref.short_name == row.run
-            ]
-            latest = read_reflog(self.catalog.store, row.number, limit=1)
+            agree = _compare_with_reflog(self.catalog, row)
         except VerdogError as error:
             yield Finding(kind="reflog", run=row.run, message=f"run {row.run}: {error}")
             return
-        now = refs[0].commit if refs else None
-        if now != (latest[0].commit if latest else None):
+        if not agree:
             yield Finding(
                 kind="reflog", run=row.run, message=f"run {row.run}: its ref is not where its reflog says"
             )
@@ -273,6 +286,18 @@ class _Check:
             if len(page) < PAGE_ROWS:
                 return
             before = page[-1].number
+
+
+def _compare_with_reflog(catalog: Catalog, row: RunRow) -> bool:
+    """Return whether a run's ref is where its reflog says; it may move between the reading of both."""
+    store, name = catalog.store, name_run_ref(row.run)
+    while True:
+        ref = read_ref(store, name)
+        latest = read_reflog(store, row.number, limit=1)
+        if (ref.commit if ref is not None else None) == (latest[0].commit if latest else None):
+            return True
+        if read_ref(store, name) == ref:
+            return False
 
 
 def _note(harm: _Harm, checkpoint: Checkpoint, wound: Wound) -> None:

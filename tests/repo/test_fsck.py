@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,15 +9,16 @@ from tests.repo.samples import Script, header, memory_repository, operation
 from verdog_objects.canonical import decode_json, encode_json
 from verdog_objects.errors import Corrupt
 from verdog_objects.manifest import iterate, lookup
+from verdog_objects.memory import MemoryStore
 from verdog_objects.oid import Kind, Oid
-from verdog_objects.store import PutRow, RemoveRow, Row, Table
+from verdog_objects.store import PutRow, Query, RemoveRow, Row, Table
 from verdog_repo.checkpoint import Checkpoint, encode_row
 from verdog_repo.fsck import Finding, check
 from verdog_repo.names import LabelName, RunId, TagName
 from verdog_repo.rebuild import derive_history
 from verdog_repo.refs import name_run_ref, read_ref
 from verdog_repo.repository import Repository
-from verdog_repo.tables import CHECKPOINTS, REFS, RUN_NUMBERS, RUNS
+from verdog_repo.tables import CHECKPOINTS, REFLOG, REFS, RUN_NUMBERS, RUNS, TABLES
 
 RUN = RunId("run")
 
@@ -174,6 +176,36 @@ def test_a_ref_that_its_reflog_does_not_know_is_found(sound: Script) -> None:
     sound.repository.store.apply(writes=[ref.removal])
     (found,) = findings(sound)
     assert (found.kind, found.run) == ("reflog", "run")
+
+
+class BusyStore(MemoryStore):
+    """A store in which another process does something just before a table is read."""
+
+    def __init__(self) -> None:
+        super().__init__(TABLES)
+        self.planned: dict[Table, Callable[[], object]] = {}
+
+    def select(self, query: Query) -> list[Row]:
+        self.planned.pop(query.table, lambda: None)()
+        return super().select(query)
+
+
+@pytest.mark.parametrize("moment", [REFS, REFLOG, RUN_NUMBERS])
+def test_what_others_add_meanwhile_is_no_finding(tmp_path: Path, moment: Table) -> None:
+    store = BusyStore()
+    script = Script(Repository.over(store, tmp_path))
+    script.run("run")
+    script.commit("run")
+
+    def add() -> None:
+        script.commit("run")
+        script.run("other")
+        script.commit("other")
+
+    script.lease("run")
+    store.planned[moment] = add
+    assert check(script.repository) == []
+    assert not store.planned
 
 
 def test_a_run_without_its_number_is_found(sound: Script) -> None:
