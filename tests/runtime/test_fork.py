@@ -373,6 +373,15 @@ def test_a_checkpoint_that_the_run_does_not_have(project: Path, number: int) -> 
     assert not (project / "forked").exists()
 
 
+@pytest.mark.parametrize("number", [True, 1.0, "1", None])
+def test_a_checkpoint_is_chosen_by_a_number(project: Path, number: Any) -> None:
+    definition = workflow(line_graph())
+    run(project, definition, 1)
+    with pytest.raises(TypeError, match="chosen by its number"):
+        fork(project, definition, number)
+    assert not (project / "forked").exists()
+
+
 def test_a_checkpoint_that_cannot_be_restored(project: Path) -> None:
     definition = workflow(line_graph(to="failure"))
     with pytest.raises(RuntimeError, match="failure port"):

@@ -64,7 +64,10 @@ def find_checkpoint(repository: Repository, run: RunId, sequence: int) -> Checkp
 
     Raises:
         CheckpointNotFound: the run has none of it.
+        TypeError: this is no number.
     """
+    if type(sequence) is not int:
+        raise TypeError(f"a checkpoint is chosen by its number, not by {sequence!r}")
     try:
         return repository.checkpoint_at(run, sequence)
     except NotFound as error:
