@@ -4,7 +4,7 @@ import os
 import stat
 from collections.abc import Mapping
 
-from verdog_objects import manifest
+from verdog_objects import durable, manifest
 from verdog_objects.chunking import decode_chunks
 from verdog_objects.directories import OPEN_DIRECTORY, Descent, split_path, translate_os_error
 from verdog_objects.errors import Corrupt, NotFound, Unavailable, VerdogError
@@ -130,24 +130,37 @@ class FileWriter:
 
     def _write_chunks(self, file: int, path: bytes, entry: Entry, chunk_list: bytes) -> None:
         chunks = decode_chunks(chunk_list, entry.size)
+        zeros: set[tuple[Oid, int]] = set()  # chunks that leave a hole
         offset = 0
         begin = 0
         while begin < len(chunks):
             end = begin
             group_bytes = 0
             while end < len(chunks) and group_bytes < _READ_BYTES:
-                group_bytes += chunks[end][1]
+                group_bytes += 0 if chunks[end] in zeros else chunks[end][1]
                 end += 1
             group = chunks[begin:end]
             try:
-                objects = read_objects(self._reader, {oid: Kind.CHUNK for oid, _ in group})
+                wanted = {chunk[0]: Kind.CHUNK for chunk in group if chunk not in zeros}
+                objects = read_objects(self._reader, wanted)
             except Corrupt as error:
                 raise Corrupt(f"{escape_path(path)}: {error}", paths=(path,)) from error
-            for oid, length in group:
-                data = get_object(path, Kind.CHUNK, oid, length, objects)
-                write_sparse(file, data, offset, entry.size)
+            for chunk in group:
+                oid, length = chunk
+                if chunk not in zeros:
+                    data = get_object(path, Kind.CHUNK, oid, length, objects)
+                    if _is_zero(data):
+                        zeros.add(chunk)
+                    else:
+                        write_sparse(file, data, offset, entry.size)
                 offset += length
             begin = end
+        if chunks and chunks[-1] in zeros:
+            os.ftruncate(file, entry.size)
+
+
+def _is_zero(data: bytes) -> bool:
+    return data[0] == 0 and data[-1] == 0 and data.count(0) == len(data)
 
 
 def get_object(path: bytes, kind: Kind, oid: Oid, size_bytes: int | None, objects: Objects) -> bytes:
@@ -176,23 +189,15 @@ def write_sparse(file: int, data: bytes, offset: int, end_of_file: int) -> None:
     while position + BLOCK_BYTES <= size_bytes:
         if data[position] == 0 and data[position : position + BLOCK_BYTES] == _ZEROS:
             if begin < position:
-                _write_all(file, data[begin:position], offset + begin)
+                durable.write_all(file, [data[begin:position]], offset + begin)
             begin = position + BLOCK_BYTES
         position += BLOCK_BYTES
     if begin == 0:
-        _write_all(file, data, offset)
+        durable.write_all(file, [data], offset)
     elif begin < size_bytes:
-        _write_all(file, data[begin:], offset + begin)
+        durable.write_all(file, [data[begin:]], offset + begin)
     elif offset + size_bytes == end_of_file:
         os.ftruncate(file, end_of_file)
-
-
-def _write_all(file: int, data: bytes, offset: int) -> None:
-    written = os.pwrite(file, data, offset)
-    while written < len(data):
-        data = data[written:]
-        offset += written
-        written = os.pwrite(file, data, offset)
 
 
 def _get_content(path: bytes, entry: Entry, objects: Objects) -> bytes:

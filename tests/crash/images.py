@@ -125,6 +125,13 @@ class WatchedFile(apsw.VFSFile):
         self._path = Path(text) if text else None
         super().__init__(SYSTEM_VFS, name, flags)
 
+    def xLock(self, level: int) -> None:
+        try:
+            super().xLock(level)
+        except apsw.IOError as error:
+            # A file opened for reading cannot be locked. SQLite goes on without; the exception would stay.
+            raise apsw.BusyError from error
+
     def xWrite(self, data: bytes, offset: int) -> None:
         self._machine.before("database write")
         super().xWrite(data, offset)

@@ -174,7 +174,8 @@ class _Model:
                 files[path] = bytes(inode.content(_choose(inode.pending, chance) if some else ()))
         directories = set(self.synced_directories)
         if some:
-            directories |= {each for each in sorted(self.directories) if chance.random() < 0.5}
+            kept = {each for each in sorted(self.directories) if chance.random() < 0.5}
+            directories |= {each for each in kept if set(each.parents) <= directories | kept}
         return {path: data for path, data in files.items() if path.parent in directories}, directories
 
 
@@ -203,8 +204,9 @@ def _cut_sectors(write: Write) -> list[Write]:
 class Recording:
     """The operations on what is below one directory, from the moment that it is begun."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, leaves_out: Callable[[Operation], bool] | None = None) -> None:
         self._root = root.resolve()
+        self._leaves_out = leaves_out
         self._files: dict[Path, bytes] = {}
         self._directories: set[Path] = set()
         self._on = False
@@ -231,7 +233,9 @@ class Recording:
             return
         named = [Path(each).parent.resolve() / Path(each).name for each in paths]
         if all(each.is_relative_to(self._root) for each in named):
-            self.operations.append(make(*(each.relative_to(self._root) for each in named), *arguments))
+            operation = make(*(each.relative_to(self._root) for each in named), *arguments)
+            if self._leaves_out is None or not self._leaves_out(operation):
+                self.operations.append(operation)
 
     def leave(self, stop: int, loss: Loss, chance: random.Random) -> "Remains":
         """Return what is left if only the first `stop` operations were done."""
@@ -348,9 +352,14 @@ class _RecordingFile(apsw.VFSFile):
 
 
 @contextlib.contextmanager
-def recorded(root: Path) -> Generator[Recording]:
-    """Give a recording of what is below a directory. Databases must be opened and closed inside the block."""
-    recording = Recording(root)
+def recorded(root: Path, leaves_out: Callable[[Operation], bool] | None = None) -> Generator[Recording]:
+    """Give a recording of what is below a directory. Databases must be opened and closed inside the block.
+
+    Args:
+        root: the directory.
+        leaves_out: says which operations are forgotten, to see whether a test notices.
+    """
+    recording = Recording(root, leaves_out)
     base = apsw.vfs_names()[0]
     vfs = _RecordingVFS(recording, base)
     try:

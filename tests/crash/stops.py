@@ -97,10 +97,11 @@ def run_stopped(action: Callable[[], int], stop: int | None = None) -> tuple[int
                 os.write(write_end, change.encode("utf-8", "backslashreplace") + b"\0")
 
             stopper = Stopper(stop, tell)
-            WatchedVfs(stopper)  # type: ignore[arg-type]
+            watched = WatchedVfs(stopper)  # type: ignore[arg-type]  # unregistered once nothing names it
             sys.addaudithook(stopper.audit)
             with durable.replaced(stopper):
                 code = action()
+            watched.unregister()
         finally:
             os._exit(code)
     os.close(write_end)

@@ -152,6 +152,35 @@ def require_synced(changes: list[str]) -> None:
     assert last < syncs[-1], "what was put back was not synced"
 
 
+def require_synced_before_named(changes: list[str]) -> None:
+    """Check that a directory gets its name once all in it is durable, and that the name is durable then."""
+    sync = changes.index("sync everything") if "sync everything" in changes else -1
+    inside = ("open b", "os.mkdir b", "os.symlink b")
+    written = max(number for number, change in enumerate(changes) if change.startswith(inside))
+    named = next(number for number, change in enumerate(changes) if change.startswith("os.rename"))
+    assert written < sync < named, "the files were not synced before their directory got its name"
+    assert changes[named + 1 : named + 2] == ["sync"], "the name was not synced"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["checkout", "first", "copies/copy"],
+        ["fork", "first@3", "--sessions", "fresh", "--no-run", "--output-dir", "forked"],
+    ],
+    ids=["checkout", "fork"],
+)
+@pytest.mark.parametrize("forgotten", ["sync_tree", "fsync_directory"])
+def test_a_directory_that_is_named_without_a_sync_would_be_noticed(
+    verdog: Verdog, recorded: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], forgotten: str
+) -> None:
+    monkeypatch.setattr(durable, forgotten, lambda path: None)
+    code, changes = run_stopped(lambda: run_application(command))
+    assert code == 0
+    with pytest.raises(AssertionError, match="not synced"):
+        require_synced_before_named(changes)
+
+
 def test_a_restore_without_its_last_sync_would_be_noticed(
     verdog: Verdog, recorded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,7 +215,8 @@ def test_a_checkout_that_is_stopped_anywhere_is_whole_or_absent_and_can_be_repea
         assert names_in(copy.parent) == {"copy"} or made
         assert verdog("status", "first").code == 0
 
-    stop_everywhere(recorded, ["checkout", "first", "copies/copy"], look, step)
+    changes = stop_everywhere(recorded, ["checkout", "first", "copies/copy"], look, step)
+    require_synced_before_named(changes)
 
 
 @pytest.mark.parametrize("step", [50, pytest.param(1, marks=pytest.mark.slow)])
@@ -214,4 +244,8 @@ def test_a_fork_that_is_stopped_anywhere_is_absent_or_goes_on_and_its_source_sta
         assert verdog("fsck", "--read-data").code == 0
         assert not list(project.glob(".verdog-partial*"))
 
-    stop_everywhere(recorded, command, look, step)
+    changes = stop_everywhere(recorded, command, look, step)
+    require_synced_before_named(changes)
+    named = max(number for number, change in enumerate(changes) if "verdog-partial" in change)
+    assert "database sync" in changes[named:], "the fork was recorded before its files were in their place"
+    assert "database sync" not in changes[:named]

@@ -9,7 +9,7 @@ import pytest
 from tests.contract.store import EVENTS, REFS, TABLES
 from tests.crash.images import Machine, WatchedVfs
 from verdog_objects import durable, writer
-from verdog_objects.errors import NotFound
+from verdog_objects.errors import NotFound, VerdogError
 from verdog_objects.oid import Kind, Oid, compute_oid
 from verdog_objects.sqlite import create_store, open_store
 from verdog_objects.store import Guard, PutRow, Query, Row
@@ -89,6 +89,12 @@ def small_limits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.parametrize("kind", ["killed", "cut"])
 @pytest.mark.usefixtures("small_limits")
 def test_a_store_survives_a_stop_before_each_disk_operation(tmp_path: Path, kind: str) -> None:
+    operations = stop_everywhere(tmp_path, kind, Machine)
+    assert {"fdatasync", "database sync", "link", "mkdir"} <= set(operations)
+
+
+def stop_everywhere(tmp_path: Path, kind: str, machine_class: type[Machine]) -> list[str]:
+    """Check what is left before each operation of the workload; return the names of the operations."""
     root, image = tmp_path / "root", tmp_path / "image"
     root.mkdir()
     work = Workload(root / "store")
@@ -102,11 +108,15 @@ def test_a_store_survives_a_stop_before_each_disk_operation(tmp_path: Path, kind
         looking = True
         operations.append(operation)
         (machine.killed_image if kind == "killed" else machine.cut_image)(image)
-        check_image(image, work)
+        try:
+            check_image(image, work)
+        except BaseException as error:
+            error.add_note(f"stopped before operation {len(operations)}: {operation}")
+            raise
         shutil.rmtree(image)
         looking = False
 
-    machine = Machine(root, before)
+    machine = machine_class(root, before)
     vfs = WatchedVfs(machine)
     try:
         with durable.replaced(machine):
@@ -116,7 +126,32 @@ def test_a_store_survives_a_stop_before_each_disk_operation(tmp_path: Path, kind
     looking = False
     before("end")
     assert len(work.committed) == len(work.changes())
-    assert {"fdatasync", "database sync", "link", "mkdir"} <= set(operations)
+    return operations
+
+
+class ForgetsTheDatabase(Machine):
+    def synced_file(self, path: Path) -> None:
+        if "store.db" not in path.name:
+            super().synced_file(path)
+
+
+class ForgetsPacks(Machine):
+    def synced_file(self, path: Path) -> None:
+        if path.suffix != ".pack":
+            super().synced_file(path)
+
+
+class ForgetsDirectories(Machine):
+    def synced_directory(self, path: Path) -> None:
+        pass
+
+
+@pytest.mark.parametrize("machine", [ForgetsTheDatabase, ForgetsPacks, ForgetsDirectories])
+@pytest.mark.usefixtures("small_limits")
+def test_a_machine_that_forgets_a_kind_of_sync_is_noticed(tmp_path: Path, machine: type[Machine]) -> None:
+    with pytest.raises((AssertionError, VerdogError)) as noticed:
+        stop_everywhere(tmp_path, "cut", machine)
+    assert any("stopped before operation " in note for note in noticed.value.__notes__)
 
 
 def test_an_ordinary_change_syncs_once_and_one_with_large_objects_twice(tmp_path: Path) -> None:

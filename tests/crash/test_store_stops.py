@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -9,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.powercut import Loss, Recording, recorded
+from tests.crash.powercut import Loss, Operation, Recording, Sync, SyncDirectory, recorded
 from tests.repo.samples import Script
 from verdog_objects import manifest
+from verdog_objects.errors import VerdogError
 from verdog_objects.manifest import Entry, EntryKind
 from verdog_objects.oid import Kind, Oid
 from verdog_objects.sqlite import SqliteStore
@@ -41,6 +43,7 @@ class FileScript(Script):
 
 
 Change = Callable[[FileScript], Checkpoint]
+LeavesOut = Callable[[Operation], bool]
 
 
 def commit_small(script: FileScript) -> Checkpoint:
@@ -86,9 +89,11 @@ def prepare(project: Path, *, with_pack: bool) -> None:
     script.close()
 
 
-def perform(project: Path, change: Change) -> tuple[Recording, Checkpoint, Checkpoint]:
+def perform(
+    project: Path, change: Change, leaves_out: LeavesOut | None = None
+) -> tuple[Recording, Checkpoint, Checkpoint]:
     """Perform a change once; return its recording, the latest checkpoint before, and the one that it made."""
-    with recorded(project) as recording:
+    with recorded(project, leaves_out) as recording:
         script = FileScript(Repository.open(project))
         script.second = 100
         before = script.repository.tip(RunId("run"))
@@ -125,9 +130,11 @@ def require_old_or_new(project: Path, before: Checkpoint, made: Checkpoint) -> b
     return changed
 
 
-def stop_everywhere(project: Path, image: Path, change: Change, *, step: int = 1) -> None:
+def stop_everywhere(
+    project: Path, image: Path, change: Change, *, step: int = 1, leaves_out: LeavesOut | None = None
+) -> None:
     """Check what a change leaves when the disk stops after any number of its operations."""
-    recording, before, made = perform(project, change)
+    recording, before, made = perform(project, change, leaves_out)
     total = len(recording.operations)
     seen: dict[object, bool] = {}
     for stop in [*range(0, total, step), total]:
@@ -179,10 +186,10 @@ def test_a_bulky_change_is_whole_or_absent_wherever_the_disk_stops(
     stop_everywhere(tmp_path / "project", image, commit_bulk, step=step)
 
 
-def test_a_store_is_made_whole_wherever_the_disk_stops(tmp_path: Path, image: Path) -> None:
-    project = tmp_path / "project"
+def make_and_stop_everywhere(project: Path, image: Path, leaves_out: LeavesOut | None = None) -> None:
+    """Check what the making of a store leaves when the disk stops after any number of its operations."""
     project.mkdir()
-    with recorded(project) as recording:
+    with recorded(project, leaves_out) as recording:
         recording.begin()
         Repository.create(project).close()
         recording.end()
@@ -199,6 +206,52 @@ def test_a_store_is_made_whole_wherever_the_disk_stops(tmp_path: Path, image: Pa
                 assert check(script.repository) == []
                 script.close()
             except BaseException as error:
-                error.add_note(f"stopped after {stop} of {total} operations: {loss}")
+                following = recording.operations[stop] if stop < total else "the end"
+                error.add_note(f"stopped after {stop} of {total} operations, before {following}: {loss}")
                 raise
             shutil.rmtree(image)
+
+
+def test_a_store_is_made_whole_wherever_the_disk_stops(tmp_path: Path, image: Path) -> None:
+    make_and_stop_everywhere(tmp_path / "project", image)
+
+
+FORGOTTEN: dict[str, LeavesOut] = {
+    "a sync of the database": lambda each: isinstance(each, Sync) and each.named,
+    "a sync of a pack": lambda each: isinstance(each, Sync) and each.path.suffix == ".pack",
+    "a sync of a file": lambda each: isinstance(each, Sync) and each.path.suffix == ".tmp" and not each.named,
+    "a sync of a directory": lambda each: isinstance(each, SyncDirectory),
+}
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "change"),
+    [
+        ("a sync of the database", commit_small),
+        ("a sync of the database", fork),
+        ("a sync of a pack", commit_to_new_pack),
+        ("a sync of a directory", commit_to_new_pack),
+    ],
+)
+def test_a_sync_that_a_change_leaves_out_is_noticed(
+    tmp_path: Path, image: Path, forgotten: str, change: Change
+) -> None:
+    prepare(tmp_path / "project", with_pack=False)
+    with pytest.raises((AssertionError, VerdogError)) as noticed:
+        stop_everywhere(tmp_path / "project", image, change, leaves_out=FORGOTTEN[forgotten])
+    assert_names_its_place(noticed.value)
+
+
+@pytest.mark.parametrize("forgotten", ["a sync of a file", "a sync of a directory"])
+def test_a_sync_that_the_making_of_a_store_leaves_out_is_noticed(
+    tmp_path: Path, image: Path, forgotten: str
+) -> None:
+    with pytest.raises((AssertionError, VerdogError)) as noticed:
+        make_and_stop_everywhere(tmp_path / "project", image, FORGOTTEN[forgotten])
+    assert_names_its_place(noticed.value)
+
+
+def assert_names_its_place(error: BaseException) -> None:
+    assert [
+        note for note in error.__notes__ if re.match(r"stopped after \d+ of \d+ operations, before ", note)
+    ]

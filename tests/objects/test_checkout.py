@@ -4,7 +4,7 @@ import errno
 import os
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -263,19 +263,18 @@ def test_a_name_too_long_for_the_disk_is_named(tmp_path: Path, writer: MemoryWri
     assert_refused(writer, root, tmp_path / "d", Unavailable, "nnn: File name too long")
 
 
-def test_a_full_disk_names_the_path_and_leaves_nothing(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reader, root = record(source)
-    original = os.pwrite
+class FullDisk(UnsyncedDisk):
+    """Has no room for one content."""
 
-    def pwrite(file: int, data: bytes, offset: int) -> int:
-        if data == b"two":
+    def write(self, fd: int, buffers: Sequence[bytes | memoryview], offset: int) -> int:
+        if bytes(buffers[0]) == b"two":
             raise OSError(errno.ENOSPC, "No space left on device")
-        return original(file, data, offset)
+        return super().write(fd, buffers, offset)
 
-    monkeypatch.setattr(filewriter.os, "pwrite", pwrite)
-    with pytest.raises(Unavailable, match="a/b/g: No space left") as caught:
+
+def test_a_full_disk_names_the_path_and_leaves_nothing(source: Path, tmp_path: Path) -> None:
+    reader, root = record(source)
+    with durable.replaced(FullDisk()), pytest.raises(Unavailable, match="a/b/g: No space left") as caught:
         materialise(reader, root, tmp_path / "d", preserve_special=False)
     assert caught.value.paths == (b"a/b/g",)
     assert os.listdir(tmp_path) == ["source"]
