@@ -94,13 +94,24 @@ def describe(error: BaseException) -> Failure:
     """Return what is to be said about an error."""
     if isinstance(error, RunEnded):
         return Failure(exit_code=error.exit_code, kind="run", message="")
+    if isinstance(error, click.Abort) or _is_interrupted(error):
+        return Failure(exit_code=CANCELLED, kind="cancelled", message="Cancelled.")
     if isinstance(error, click.ClickException):
         return _describe_usage(error)
-    if isinstance(error, click.Abort | KeyboardInterrupt):
-        return Failure(exit_code=CANCELLED, kind="cancelled", message="Cancelled.")
     if isinstance(error, VerdogError):
         return _describe_own(error)
     return _describe_foreign(error)
+
+
+def _is_interrupted(error: BaseException | None) -> bool:
+    """Return whether an error is Ctrl+C, or what some library made of it."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _describe_usage(error: click.ClickException) -> Failure:

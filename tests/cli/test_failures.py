@@ -69,6 +69,24 @@ def test_each_class_of_error_has_its_exit_code(error: BaseException, exit_code: 
     assert describe(error).exit_code == exit_code
 
 
+@pytest.mark.parametrize("cause", [KeyboardInterrupt(), None])
+def test_what_a_library_makes_of_an_interruption_is_one(cause: BaseException | None) -> None:
+    """Python 3.11 raises RuntimeError when the body of a class is interrupted."""
+    try:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            raise RuntimeError("Error calling __set_name__") from cause
+    except RuntimeError as error:
+        assert describe(error).exit_code == 130
+
+
+def test_an_error_that_is_its_own_context_is_described() -> None:
+    error, other = VerdogError("no"), VerdogError("neither")
+    error.__context__, other.__context__ = other, error
+    assert describe(error).message == "no"
+
+
 def test_an_ambiguous_name_lists_what_it_could_be() -> None:
     assert describe(Ambiguous("two runs", candidates=["ab12", "ab13"])).hint == "it could be ab12, ab13"
 
