@@ -182,32 +182,28 @@ class Edit:
 
     def _find(self, path: bytes) -> Directory | None:
         """Return a directory, to be changed, or None when there is none."""
-        found = self._changed.get(path)
-        if found is not None:
-            return found
+        return self._changed.get(path) or self._descend(path, make=False)
+
+    def _make(self, path: bytes) -> Directory:
+        """Return a directory, to be changed, and make it and what is above it where there is none."""
+        found = self._changed.get(path) or self._descend(path, make=True)
+        assert found is not None
+        return found
+
+    def _descend(self, path: bytes, *, make: bool) -> Directory | None:
         here, at = self._changed[b""], b""
         for part in path.split(b"/"):
             at = at + b"/" + part if at else part
             found = self._changed.get(at)
             if found is None:
                 before = self._load(here, part)
-                if before is None:
+                if before is not None:
+                    found = self._open_copy(at, before)
+                elif make:
+                    here.remove(part)
+                    found = self._changed[at] = Directory()
+                else:
                     return None
-                found = self._open_copy(at, before)
-            here = found
-        return here
-
-    def _make(self, path: bytes) -> Directory:
-        found = self._find(path)
-        if found is not None:
-            return found
-        here, at = self._changed[b""], b""
-        for part in path.split(b"/"):
-            at = at + b"/" + part if at else part
-            found = self._find(at)
-            if found is None:
-                here.remove(part)
-                found = self._changed[at] = Directory()
             here = found
         return here
 
