@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from verdog_objects.oid import Kind, Oid, compute_oid
@@ -29,7 +29,7 @@ def list_distributions() -> tuple[Distribution, ...]:
     return tuple(found[name] for name in sorted(found))
 
 
-@lru_cache(maxsize=64)
+@cache
 def _read_directory(directory: str) -> tuple[Distribution, ...]:
     return tuple(_scan(directory))
 

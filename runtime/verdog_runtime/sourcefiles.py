@@ -77,7 +77,7 @@ class SourceFiles:
         return len(self.found) > before
 
     def _add_module(self, file: str) -> None:
-        path = os.path.abspath(file)  # noqa: PTH100
+        path = _make_absolute(file)
         if not path.startswith(self._roots) or any(part in path for part in _INSTALLED):
             return
         if not os.path.realpath(path).startswith(self._foreign):
@@ -88,6 +88,13 @@ class SourceFiles:
             if path.startswith(root):
                 return format_filename(path[len(root) :].replace(os.sep, "/"))
         return None
+
+
+def _make_absolute(path: str) -> str:
+    """Return what `os.path.abspath` does; at once where nothing is to change, as for almost every module."""
+    if path.startswith("/") and "//" not in path and "/." not in path and not path.endswith("/"):
+        return path
+    return os.path.abspath(path)  # noqa: PTH100
 
 
 def _read_regular(path: str) -> bytes:

@@ -210,6 +210,15 @@ def test_installed_and_foreign_modules_do_not_count(
     assert fingerprint(tmp_path / "project").files == {}
 
 
+@pytest.mark.parametrize("way", ["lib/../lib/helper.py", "lib//helper.py", "./lib/helper.py"])
+def test_a_module_counts_by_its_own_path_whichever_way_it_was_reached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    load(monkeypatch, "helper_for_a_test", write(tmp_path / "lib/helper.py", "h"))
+    monkeypatch.setattr(sys.modules["helper_for_a_test"], "__file__", f"{tmp_path}/{way}")
+    assert fingerprint(tmp_path).files == {"lib/helper.py": blob("h")}
+
+
 def test_verdogs_own_modules_do_not_count() -> None:
     import verdog_runtime
 
@@ -296,6 +305,16 @@ def test_old_style_distributions_are_found(tmp_path: Path, monkeypatch: pytest.M
     write(tmp_path / "bad.egg-info/PKG-INFO", "")
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     assert list_distributions() == (Distribution(name="old", version="3", record=None),)
+
+
+def test_a_directory_is_read_once_however_long_the_import_path_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = [str(tmp_path / str(number)) for number in range(200)]
+    monkeypatch.setattr(sys, "path", places)
+    assert list_distributions() == ()
+    monkeypatch.setattr(os, "listdir", lambda path: pytest.fail(f"{path} is read again"))
+    assert list_distributions() == ()
 
 
 def test_what_an_installer_adds_does_not_change_a_distribution(
