@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -25,9 +26,11 @@ EXCEPTIONS: dict[str, str] = {
 """What may be larger: `path` of a module or `path:qualified.name`, and why."""
 
 
-def sources() -> Iterator[Path]:
-    for package in PACKAGES:
-        yield from sorted((ROOT / package).rglob("*.py"))
+@cache
+def sources() -> dict[Path, ast.Module]:
+    """Return what each module of the packages is, read once."""
+    paths = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
 
 
 def count_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef, *, method: bool) -> int:
@@ -56,14 +59,15 @@ def oversized(tree: ast.AST, where: str, prefix: str = "") -> Iterator[tuple[str
         yield from oversized(node, where, f"{name}.")
 
 
+@cache
 def findings() -> dict[str, str]:
     found: dict[str, str] = {}
-    for path in sources():
+    for path, tree in sources().items():
         text = path.read_text(encoding="utf-8")
         where = path.relative_to(ROOT).as_posix()
         if text.count("\n") > MODULE_LINES:
             found[where] = f"module of {text.count(chr(10))} lines"
-        for name, measure in oversized(ast.parse(text), where):
+        for name, measure in oversized(tree, where):
             found[name] = f"{found[name]}, {measure}" if name in found else measure
     return found
 
@@ -78,6 +82,6 @@ def test_every_exception_is_still_needed() -> None:
 
 
 def test_a_module_says_what_it_is_in_its_first_line() -> None:
-    for path in sources():
-        first = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    for path, tree in sources().items():
+        first = ast.get_docstring(tree)
         assert first and first.splitlines()[0].endswith("."), path

@@ -5,6 +5,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ GRAPH_CODE = re.compile(r"\[([a-z]+(?:_[a-z]+)+)\]")
 NO_CODES = {"run.json", "checkpoint.json"}
 
 
+@cache
 def rows(heading: str) -> dict[str, list[str]]:
     """Return the cells of the tables below a heading, by the name in the first one."""
     part = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
@@ -84,26 +86,32 @@ def test_a_class_has_the_kind_and_the_exit_code_of_the_page(name: str) -> None:
     assert (failure.kind, str(failure.exit_code)) == (kind, exit_code)
 
 
-def strings() -> Iterator[str]:
-    """Yield every text in the code but docstrings and kinds of findings, and code words in brackets."""
-    for place in PACKAGES.values():
-        for path in sorted((ROOT / place).rglob("*.py")):
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            passed_over: set[ast.AST] = {
-                node.body[0].value
-                for node in ast.walk(tree)
-                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-                and node.body
-                and isinstance(node.body[0], ast.Expr)
-            }
-            passed_over |= {
-                each.value for each in ast.walk(tree) if isinstance(each, ast.keyword) and each.arg == "kind"
-            }
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "_refusal":
-                    yield from (f"[{each.value}]" for each in node.args if isinstance(each, ast.Constant))
-                if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in passed_over:
-                    yield node.value
+@cache
+def strings() -> frozenset[str]:
+    """Return every text in the code but docstrings and kinds of findings, and code words in brackets."""
+    return frozenset(
+        text
+        for place in PACKAGES.values()
+        for path in (ROOT / place).rglob("*.py")
+        for text in strings_of(ast.parse(path.read_text(encoding="utf-8")))
+    )
+
+
+def strings_of(tree: ast.Module) -> Iterator[str]:
+    nodes = list(ast.walk(tree))
+    passed_over: set[ast.AST] = {
+        node.body[0].value
+        for node in nodes
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    passed_over |= {each.value for each in nodes if isinstance(each, ast.keyword) and each.arg == "kind"}
+    for node in nodes:
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "_refusal":
+            yield from (f"[{each.value}]" for each in node.args if isinstance(each, ast.Constant))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in passed_over:
+            yield node.value
 
 
 def test_every_machine_code_of_runs_is_on_the_page() -> None:

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,15 +19,19 @@ def named(text: str) -> list[tuple[str, str]]:
     return re.findall(r"`((?:tests|objects|verdog_repo|runtime|cli)/[\w/]+\.py)(?:::(\w+))?`", text)
 
 
+@cache
+def functions_in(path: str) -> set[str]:
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
 @pytest.mark.parametrize("page", EXPLAINED)
 def test_what_a_page_points_at_exists(page: str) -> None:
     pointers = named((ROOT / f"docs/explanation/{page}.md").read_text(encoding="utf-8"))
     assert pointers
     for path, test in pointers:
         assert (ROOT / path).is_file(), path
-        if test:
-            tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-            assert test in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, test
+        assert not test or test in functions_in(path), test
 
 
 @pytest.mark.parametrize("page", EXPLAINED)

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +27,7 @@ def listed(text: str) -> list[str]:
     return found
 
 
-@lru_cache
+@cache
 def names_in(path: str) -> set[str]:
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
