@@ -34,22 +34,25 @@ class Life:
 
 
 class Nursery:
-    """Starts lives in one project directory."""
+    """Starts lives in project directories."""
 
-    def __init__(self, project: Path) -> None:
+    def __init__(self) -> None:
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
         self._process = subprocess.Popen(
-            [sys.executable, __file__, str(project)],
+            [sys.executable, __file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             env=environment,
         )
 
-    def live(self, command: str, run: str, number: int, kill_after_s: float | None = None) -> Life:
+    def live(
+        self, project: Path, command: str, run: str, number: int, kill_after_s: float | None = None
+    ) -> Life:
         """Do something with a run, and kill the process that does it after a time if it still lives.
 
         Args:
+            project: where the run is.
             command: `run`, `resume`, `fork`, which makes a run of its own, `restore`, or `checkout`, whose
                 directory has the run's name and `-copy`.
             run: the run.
@@ -58,7 +61,7 @@ class Nursery:
         """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([command, run, number, kill_after_s]) + "\n")
+        self._process.stdin.write(json.dumps([str(project), command, run, number, kill_after_s]) + "\n")
         self._process.stdin.flush()
         killed, status = json.loads(self._process.stdout.readline())
         return Life(killed=killed, status=status)
@@ -72,15 +75,16 @@ class Nursery:
         self._process.communicate()
 
 
-def _serve(project: Path) -> None:
+def _serve() -> None:
     for line in sys.stdin:
-        command, run, number, kill_after_s = json.loads(line)
+        project, command, run, number, kill_after_s = json.loads(line)
         read_end, write_end = os.pipe()
         child = os.fork()
         if child == 0:
             os.close(read_end)
             try:
-                status = _live(project, command, run, number)
+                os.chdir(project)
+                status = _live(Path(project), command, run, number)
             except BaseException as error:
                 status = f"{type(error).__name__}: {error}"
             os.write(write_end, status.encode())
@@ -135,5 +139,4 @@ def _write_files(repository: "Repository", run: str, command: str) -> str:
 if __name__ == "__main__":
     for name in ("verdog_repo.gitobjects", "verdog_runtime.authoring", "verdog_runtime.lifecycle"):
         importlib.import_module(name)
-    os.chdir(sys.argv[1])
-    _serve(Path(sys.argv[1]))
+    _serve()

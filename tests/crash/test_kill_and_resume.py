@@ -155,7 +155,9 @@ class Ordeal:
             self._seen = len(self._side_log())
             if before and self._chance.random() < 0.15:
                 shutil.rmtree(self._project / run, ignore_errors=True)  # the store has all that counts
-            life = self._nursery.live(command, run, self._turns, self._moment() if killed < kills else None)
+            life = self._nursery.live(
+                self._project, command, run, self._turns, self._moment() if killed < kills else None
+            )
             killed += life.killed
             self._check_store(run)
             self._check_side_log(before)
@@ -225,9 +227,9 @@ def flow_project(tmp_path: Path) -> Path:
     return project
 
 
-@pytest.fixture
-def nursery(flow_project: Path) -> Iterator[Nursery]:
-    with Nursery(flow_project) as nursery:
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Nursery]:
+    with Nursery() as nursery:
         yield nursery
 
 
@@ -249,7 +251,7 @@ def kill_and_compare(project: Path, nursery: Nursery, *, turns: int, kills: int)
         kills -= killed
         if has_checkpoints:
             ended.append(run)
-    assert nursery.live("run", "undisturbed", turns) == Life(killed=False, status="succeeded")
+    assert nursery.live(project, "run", "undisturbed", turns) == Life(killed=False, status="succeeded")
     with Repository.open(project, read_only=True) as repository:
         print(f"runs that came to their end: {len(ended)}")
         expected = tell_story(repository, "undisturbed")
@@ -279,19 +281,19 @@ def test_a_killed_restore_or_checkout_leaves_nothing_but_whole_files_and_can_be_
     flow_project: Path, nursery: Nursery, kills: int
 ) -> None:
     chance = random.Random(choose_seed())
-    assert nursery.live("run", "source", 12) == Life(killed=False, status="succeeded")
+    assert nursery.live(flow_project, "run", "source", 12) == Life(killed=False, status="succeeded")
     output, copy = flow_project / "source", flow_project / "source-copy"
     files = {path: path.read_bytes() for path in output.glob("work/*/content.bin")}
     control = {each.name for each in (output / ".verdog").iterdir()}
     for _ in range(kills):
         for path in files:
             path.unlink()
-        nursery.live("restore", "source", 0, chance.uniform(0, 0.06))
-        nursery.live("checkout", "source", 0, chance.uniform(0, 0.06))
+        nursery.live(flow_project, "restore", "source", 0, chance.uniform(0, 0.06))
+        nursery.live(flow_project, "checkout", "source", 0, chance.uniform(0, 0.06))
         assert all(path.read_bytes() == content for path, content in files.items() if path.exists())
         if not copy.exists():
-            assert nursery.live("checkout", "source", 0) == Life(killed=False, status="done")
-        assert nursery.live("restore", "source", 0) == Life(killed=False, status="done")
+            assert nursery.live(flow_project, "checkout", "source", 0) == Life(killed=False, status="done")
+        assert nursery.live(flow_project, "restore", "source", 0) == Life(killed=False, status="done")
         assert {path: path.read_bytes() for path in output.glob("work/*/content.bin")} == files
         with Repository.open(flow_project, read_only=True) as repository:
             assert check(repository) == []
@@ -311,7 +313,7 @@ def test_a_killed_fork_is_absent_or_goes_on_like_its_source(
 ) -> None:
     turns, whole_s = 8, 0.0
     chance = random.Random(choose_seed())
-    assert nursery.live("run", "source", turns) == Life(killed=False, status="succeeded")
+    assert nursery.live(flow_project, "run", "source", turns) == Life(killed=False, status="succeeded")
     with Repository.open(flow_project, read_only=True) as repository:
         expected = tell_story(repository, "source")
         source = repository.tip(RunId("source"))
@@ -319,7 +321,7 @@ def test_a_killed_fork_is_absent_or_goes_on_like_its_source(
     for kill in range(forks + 1):
         begun = time.monotonic()
         kill_after_s = chance.uniform(0, whole_s) if kill else None
-        nursery.live("fork", "source", chance.randrange(1, 2 * turns), kill_after_s)
+        nursery.live(flow_project, "fork", "source", chance.randrange(1, 2 * turns), kill_after_s)
         whole_s = whole_s if kill else time.monotonic() - begun
         with Repository.open(flow_project, read_only=True) as repository:
             assert check(repository) == []
@@ -328,7 +330,7 @@ def test_a_killed_fork_is_absent_or_goes_on_like_its_source(
             started = [run for run in made if repository.header(run).status is not RunStatus.SUCCEEDED]
         known.update(made)
         for run in started:
-            assert nursery.live("resume", run, 0) == Life(killed=False, status="succeeded")
+            assert nursery.live(flow_project, "resume", run, 0) == Life(killed=False, status="succeeded")
         with Repository.open(flow_project, read_only=True) as repository:
             assert [tell_story(repository, run) for run in made] == [expected] * len(made)
     print(f"forks that were made: {len(known) - 1} of {forks + 1}")
