@@ -35,13 +35,23 @@ def no_waiting() -> Iterator[None]:
     signal.alarm(0)
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the first test that needs recorded runs leaves a copy for the others."""
+    return tmp_path_factory.mktemp("damage") / "project"
+
+
 @pytest.fixture
-def recorded(verdog: Verdog, project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def recorded(verdog: Verdog, project: Path, monkeypatch: pytest.MonkeyPatch, template: Path) -> Path:
     """Three failed runs that share every object of their files, in two packs."""
     monkeypatch.setattr(packs, "PACK_LIMIT_BYTES", 90_000)
+    if template.exists():
+        shutil.copytree(template, project, dirs_exist_ok=True)
+        return project
     (project / "flow.py").write_text(countdown(BODY))
     for run in RUNS:
         assert verdog("run", "flow.py", "--run-id", run, "--output-dir", run).code == 1
+    shutil.copytree(project, template)
     return project
 
 
