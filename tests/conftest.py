@@ -1,9 +1,10 @@
 """What every test shares: hypothesis profiles, marks, and a project directory of its own."""
 
+import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,10 +28,42 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Let children of tests be interrupted: what a shell runs in its background ignores SIGINT."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+        _keep_byte_code(config)
+
+
+def _keep_byte_code(config: pytest.Config) -> None:
+    """Compile what tests and their children import once: in pytest's cache, if not beside the sources."""
+    cache = config.cache
+    if sys.dont_write_bytecode and cache is not None:
+        sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(cache.mkdir("bytecode"))
+        sys.dont_write_bytecode = False
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage while modules are loaded, nor later in what they hold: none of it goes away."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    """Begin every test with the same import path: a run puts its project into it, for good."""
+    path = list(sys.path)
+    try:
+        return (yield)
+    finally:
+        sys.path[:] = path
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
