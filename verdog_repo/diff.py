@@ -19,8 +19,8 @@ from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.places import Step
 from verdog_repo.renames import find_renames
 
-SameValue = Callable[[bytes, bytes, Mapping[bytes, bytes]], bool]
-"""Returns whether two encoded values are one, when directories on the right stand for others on the left."""
+SameValue = Callable[[bytes, bytes, bytes, Mapping[bytes, bytes]], bool]
+"""Returns whether two values at an address are one, when directories on the right stand for others."""
 
 Layout = Callable[[Sequence[Step]], bytes]
 """Returns the directory of a visit: of the calls that lead to it and its node, each with its number."""
@@ -117,7 +117,7 @@ def compare(
     left: Checkpoint | None,
     right: Checkpoint,
     layout: Layout,
-    same_value: SameValue = lambda before, after, moved: False,
+    same_value: SameValue = lambda key, before, after, moved: False,
 ) -> Comparison:
     """Compare two checkpoints.
 
@@ -183,7 +183,7 @@ class _Values(NamedTuple):
         if not self.moved or change.before is None or change.after is None:
             return False
         before, after = (self.reader.get(Kind.VALUE, each.oid) for each in (change.before, change.after))
-        return self.same_value(before, after, self.moved)
+        return self.same_value(change.key, before, after, self.moved)
 
 
 def _read_side(catalog: Catalog, checkpoint: Checkpoint | None) -> Side:

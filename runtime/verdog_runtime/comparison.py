@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 from verdog_objects.nodes import Entry
 from verdog_objects.oid import Kind
 from verdog_objects.treediff import Change
-from verdog_repo.diff import Comparison, compare
+from verdog_repo.diff import FRAME_KEYS, Comparison, compare
 from verdog_runtime.fingerprint import compare_recorded, decode_environment
 from verdog_runtime.layout import format_visit_path
 from verdog_runtime.values import Neutral, decode_neutral
-from verdog_runtime.values.compare import ABSENT, Absent, Difference, compare_values, identify, rebase_paths
+from verdog_runtime.values.compare import ABSENT, Absent, Difference, compare_values, rebase_paths
+
+_NUMBERED = ("['output']", "['visits']")
+"""The parts of a frame that are numbers of directories. A visit that was repeated changes them."""
 
 if TYPE_CHECKING:
     from verdog_objects.store import ObjectReader
@@ -23,7 +26,8 @@ def compare_checkpoints(
 ) -> Comparison:
     """Compare two checkpoints; without a left one, everything on the right is new.
 
-    Paths in values that lead below the directory of the same visit are the same, whatever its number.
+    Paths in values that lead below the directory of the same visit are the same, whatever its number, and so
+    are states that differ only in such numbers.
     """
     return compare(repository.catalog, left, right, format_visit_path, _is_same)
 
@@ -54,16 +58,27 @@ def iter_differences(
     if isinstance(before, Absent) or isinstance(after, Absent):
         yield Difference("", before, after)
         return
-    yield from compare_values(before, rebase_paths(after, _as_texts(moved)) if moved else after)
+    yield from _compare(change.key, before, after, moved)
 
 
 def _read(reader: "ObjectReader", entry: Entry | None) -> Neutral | Absent:
     return ABSENT if entry is None else decode_neutral(reader.get(Kind.VALUE, entry.oid))
 
 
-def _is_same(before: bytes, after: bytes, moved: Mapping[bytes, bytes]) -> bool:
-    rebased = rebase_paths(decode_neutral(after), _as_texts(moved))
-    return identify(decode_neutral(before)) == identify(rebased)
+def _compare(
+    key: bytes, before: Neutral, after: Neutral, moved: Mapping[bytes, bytes]
+) -> Iterator[Difference]:
+    """Yield what differs by more than the numbers of the directories of visits that stand for each other."""
+    if not moved:
+        yield from compare_values(before, after)
+        return
+    for difference in compare_values(before, rebase_paths(after, _as_texts(moved))):
+        if not (key.startswith(FRAME_KEYS) and difference.path.startswith(_NUMBERED)):
+            yield difference
+
+
+def _is_same(key: bytes, before: bytes, after: bytes, moved: Mapping[bytes, bytes]) -> bool:
+    return next(_compare(key, decode_neutral(before), decode_neutral(after), moved), None) is None
 
 
 def _as_texts(moved: Mapping[bytes, bytes]) -> dict[str, str]:

@@ -198,7 +198,7 @@ def test_values_of_retried_visits_are_asked_about(world: World) -> None:
         world.visit(name, "end", files={b"work/2/partial": None}, values={b"transit": name.encode()})
     asked: list[tuple[bytes, bytes]] = []
 
-    def same(before: bytes, after: bytes, moved: Mapping[bytes, bytes]) -> bool:
+    def same(key: bytes, before: bytes, after: bytes, moved: Mapping[bytes, bytes]) -> bool:
         assert moved[b"work/4"] == b"work/3"
         asked.append((before, after))
         return True

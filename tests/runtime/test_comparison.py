@@ -89,7 +89,20 @@ def test_a_run_that_was_stopped_and_resumed_differs_in_directories_alone(project
     assert comparison.divergence is None
     assert comparison.files is not None
     assert {each.after_path for each in comparison.files} == {b"train/000001", b"train/000001/model.txt"}
-    assert fields == ["frame:0['visits']['train']"]
+    assert comparison.state == ()
+    assert fields == []
+
+
+def test_numbers_in_the_frame_count_where_no_directory_stands_for_another(project: Path) -> None:
+    definition = make_flow(Mood())
+    run(project, definition, Model(), output="whole")
+    with Repository.open(project, read_only=True) as repository:
+        last = repository.resolver(project).resolve("./whole").checkpoint
+        comparison = compare_checkpoints(repository, repository.parent(last), last)
+        assert comparison.state is not None
+        (frame,) = (each for each in comparison.state if each.key == b"frame:0")
+        found = {each.path for each in iter_differences(repository.store, frame, comparison.moved)}
+    assert {"['output']", "['visits']['test']"} <= found
 
 
 def test_forks_that_went_other_ways_differ_from_there_on(project: Path) -> None:

@@ -146,8 +146,8 @@ def _find_command() -> str:
 def _advise(directory: str, checkpoints: int, reached: int) -> str:
     """Return the commands to try next, each on a line of its own, ready to paste."""
     go_on = (
-        "Go on with the killed run: no package is read twice. Then compare: at most the\n"
-        "visit that was killed left a trace, a directory and a number.\n\n"
+        "Go on with the killed run: no package is read twice. Then compare: what is\n"
+        "left over is at most the directory of the visit that was killed.\n\n"
         f"  verdog resume {KILLED}\n  verdog diff {FINISHED} {KILLED}"
     )
     if reached >= checkpoints:
