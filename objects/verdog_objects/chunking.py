@@ -22,6 +22,9 @@ MIN_BYTES = AVERAGE_BYTES // 4
 MAX_BYTES = AVERAGE_BYTES * 4
 """No chunk is longer."""
 
+MAX_CHUNKS = 1 << 23
+"""A file has at most so many: about 600 GiB of ordinary content, or 2 TiB of zeros."""
+
 
 class Chunker:
     """Cuts a stream of bytes into chunks; the cuts do not depend on how the stream was fed.
@@ -59,6 +62,22 @@ class Chunker:
         if rest:
             self._hold(bytes(rest))
         return chunks
+
+    def feed_zeros(self, count: int) -> list[bytes]:
+        """Take so many zeros as the next bytes of the stream, and return the chunks that are complete.
+
+        Cost: as for 512 KiB, however many they are; the chunks in between are one and the same object.
+        """
+        ahead = min(count, 2 * MAX_BYTES)
+        chunks = self.feed(bytes(ahead))
+        if ahead == count:
+            return chunks
+        held_bytes = self._held_bytes + count - ahead  # nothing but zeros is held now
+        zeros = bytes(next(iter(self._cutter.cut_buf(bytes(MAX_BYTES)))).length)
+        complete = (held_bytes - MAX_BYTES) // len(zeros) + 1 if held_bytes >= MAX_BYTES else 0
+        self._drop()
+        self._hold(bytes(held_bytes - complete * len(zeros)))
+        return chunks + [zeros] * complete
 
     def finish(self) -> list[bytes]:
         """Return the last chunks and be ready for another stream."""
@@ -132,7 +151,11 @@ def decode_chunks(payload: bytes, size_bytes: int | None = None) -> list[tuple[O
     total = sum(lengths)
     if total > MAX_VARINT or (size_bytes is not None and total != size_bytes):
         raise Corrupt(f"the chunks hold {total} bytes, the file {size_bytes}")
-    return [
-        (Oid(payload[start : start + OID_BYTES]), length)
-        for start, length in zip(range(position, len(payload), OID_BYTES), lengths, strict=True)
-    ]
+    chunks: list[tuple[Oid, int]] = []
+    before = (Oid(b""), 0)
+    for start, length in zip(range(position, len(payload), OID_BYTES), lengths, strict=True):
+        oid = payload[start : start + OID_BYTES]
+        if oid != before[0] or length != before[1]:  # a run of one chunk takes the room of one
+            before = (Oid(oid), length)
+        chunks.append(before)
+    return chunks

@@ -1,14 +1,16 @@
 """A file's content: read into a writer only if it held still, compared by chunks with what was recorded."""
 
 import contextlib
+import errno
 import os
 import stat
 import time
 from collections.abc import Callable, Generator, Sequence
 from typing import TypeVar
 
-from verdog_objects.chunking import INLINE_LIMIT, Chunker, encode_chunks
+from verdog_objects.chunking import INLINE_LIMIT, MAX_BYTES, MAX_CHUNKS, Chunker, encode_chunks
 from verdog_objects.directories import OPEN_FILE
+from verdog_objects.holes import Holes
 from verdog_objects.nodes import Entry, EntryKind
 from verdog_objects.oid import Kind, Oid, compute_oid
 from verdog_objects.signatures import is_settled
@@ -75,25 +77,39 @@ def store_link(
 
 
 def holds_chunks(file: int, chunks: Sequence[tuple[Oid, int]]) -> bool:
-    """Return whether a file, read from where it stands, is exactly these chunks."""
-    return all(
-        compute_oid(Kind.CHUNK, read_exactly(file, length)) == oid for oid, length in chunks
-    ) and not os.read(file, 1)
+    """Return whether a file is exactly these chunks.
+
+    Cost: reads and hashes what is no hole.
+    """
+    holes = Holes(file)
+    zeros: dict[int, Oid] = {}
+    position = 0
+    for oid, length in chunks:
+        if holes.end_of_hole(position) >= position + length:
+            if length not in zeros:
+                zeros[length] = compute_oid(Kind.CHUNK, bytes(length))
+            found = zeros[length]
+        else:
+            found = compute_oid(Kind.CHUNK, read_exactly(file, length, position))
+        if found != oid:
+            return False
+        position += length
+    return not os.pread(file, 1, position)
 
 
-def read_exactly(file: int, size_bytes: int) -> bytes:
-    """Return the next bytes of a file: fewer than asked for only at its end."""
-    data = os.read(file, size_bytes)
+def read_exactly(file: int, size_bytes: int, position: int = 0) -> bytes:
+    """Return bytes of a file from a position on: fewer than asked for only at its end."""
+    data = os.pread(file, size_bytes, position)
     if not data or len(data) == size_bytes:
         return data
     parts = [data]
-    missing = size_bytes - len(data)
-    while missing:
-        data = os.read(file, missing)
+    read_bytes = len(data)
+    while read_bytes < size_bytes:
+        data = os.pread(file, size_bytes - read_bytes, position + read_bytes)
         if not data:
             break
         parts.append(data)
-        missing -= len(data)
+        read_bytes += len(data)
     return b"".join(parts)
 
 
@@ -131,32 +147,61 @@ def _store_large(writer: ObjectWriter, file: int, before: os.stat_result, read_n
     if not coarse and 0 <= age_ns < _TICK_NS:
         time.sleep((_TICK_NS - age_ns) / 1e9)  # from now on every write gets a later time
     size_bytes = before.st_size
+    _check_count(size_bytes // MAX_BYTES)
     chunker = Chunker()
-    chunks: list[tuple[Oid, int]] = []
+    chunks = _Chunks(writer)
     read_bytes = 0
     blocks = _cut_blocks(file, size_bytes, chunker)
     with contextlib.closing(_work_ahead(blocks) if size_bytes >= AHEAD_FROM_BYTES else blocks) as found:
         for block_bytes, complete in found:
             read_bytes += block_bytes
-            chunks += [(writer.put(Kind.CHUNK, each), len(each)) for each in complete]
+            chunks.put(complete)
     if read_bytes != size_bytes or not _held_still(before, os.fstat(file)):
         return None
-    chunks += [(writer.put(Kind.CHUNK, each), len(each)) for each in chunker.finish()]
-    if coarse and not is_settled(before, read_ns):
-        os.lseek(file, 0, os.SEEK_SET)
-        if not holds_chunks(file, chunks):
-            return None
-    return writer.put(Kind.CHUNKS, encode_chunks(chunks))
+    chunks.put(chunker.finish())
+    if coarse and not is_settled(before, read_ns) and not holds_chunks(file, chunks.listed):
+        return None
+    return writer.put(Kind.CHUNKS, encode_chunks(chunks.listed))
+
+
+class _Chunks:
+    """The chunks of a file that were put, in order."""
+
+    def __init__(self, writer: ObjectWriter) -> None:
+        self.listed: list[tuple[Oid, int]] = []
+        self._writer = writer
+
+    def put(self, complete: Sequence[bytes]) -> None:
+        """Put the next ones. One that is the same object as the one before is not hashed again."""
+        _check_count(len(self.listed) + len(complete))
+        before: bytes | None = None
+        for each in complete:
+            if each is before:
+                self.listed.append(self.listed[-1])
+            else:
+                self.listed.append((self._writer.put(Kind.CHUNK, each), len(each)))
+                before = each
+
+
+def _check_count(chunks: int) -> None:
+    if chunks > MAX_CHUNKS:
+        raise OSError(errno.EFBIG, f"it is too large: a file has at most {MAX_CHUNKS:,} chunks")
 
 
 def _cut_blocks(file: int, size_bytes: int, chunker: Chunker) -> Generator[tuple[int, list[bytes]]]:
     """Yield the length of each block of a file with the chunks that it completes; stop beyond the size."""
-    read_bytes = 0
-    while read_bytes <= size_bytes:
-        data = os.read(file, READ_BYTES)
+    holes = Holes(file)
+    position = 0
+    while position <= size_bytes:
+        hole_bytes = holes.end_of_hole(position) - position
+        if hole_bytes >= READ_BYTES:
+            position += hole_bytes
+            yield hole_bytes, chunker.feed_zeros(hole_bytes)
+            continue
+        data = os.pread(file, READ_BYTES, position)
         if not data:
             return
-        read_bytes += len(data)
+        position += len(data)
         yield len(data), chunker.feed(data)
 
 

@@ -78,15 +78,15 @@ def test_a_read_that_fails_ahead_is_a_problem_of_the_file(
     tmp_path: Path, writer: MemoryWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path / "f", os.urandom(1_000_000))
-    original, left = os.read, [3]
+    original, left = os.pread, [3]
 
-    def read(opened: int, count: int) -> bytes:
+    def read(opened: int, count: int, position: int) -> bytes:
         left[0] -= 1
         if left[0] < 0:
             raise OSError(errno.EIO, "Input/output error")
-        return original(opened, count)
+        return original(opened, count, position)
 
-    monkeypatch.setattr(os, "read", read)
+    monkeypatch.setattr(os, "pread", read)
     captured = capture_all(writer, tmp_path)
     assert [(each.path, each.code) for each in captured.problems] == [(b"f", ProblemCode.UNREADABLE)]
 
@@ -294,12 +294,12 @@ def change_while_read(
     original = filereader.read_exactly
     left = [times]
 
-    def read_exactly(opened: int, size_bytes: int) -> bytes:
-        found = original(opened, size_bytes // 2)
+    def read_exactly(opened: int, size_bytes: int, position: int = 0) -> bytes:
+        found = original(opened, size_bytes // 2, position)
         if left[0]:
             left[0] -= 1
             file.write_bytes(data)
-        return found + original(opened, size_bytes - len(found))
+        return found + original(opened, size_bytes - len(found), position + len(found))
 
     monkeypatch.setattr(filereader, "read_exactly", read_exactly)
 
@@ -348,19 +348,19 @@ def test_a_large_file_within_one_coarse_tick_is_read_twice(
     status = file.stat()
     second_ns = 1_700_000_000_000_000_000
     times = {"st_atime_ns": second_ns, "st_mtime_ns": second_ns, "st_ctime_ns": second_ns}
-    frozen = os.stat_result(list(status), times)
-    original = os.read
+    frozen = os.stat_result(list(status), times | {"st_blocks": status.st_blocks})
+    original = os.pread
     left = [1]
 
-    def read(opened: int, count: int) -> bytes:
-        found = original(opened, count)
+    def read(opened: int, count: int, position: int) -> bytes:
+        found = original(opened, count, position)
         if left[0] and count == filereader.READ_BYTES:
             left[0] -= 1
             file.write_bytes(b"y" * size_bytes)
         return found
 
     monkeypatch.setattr(os, "fstat", lambda opened: frozen)
-    monkeypatch.setattr(os, "read", read)
+    monkeypatch.setattr(os, "pread", read)
     captured = capture_all(writer, tmp_path, Signatures(clock=lambda: second_ns))
     entry = captured.entries[b"f"]
     chunks = decode_chunks(writer.get(Kind.CHUNKS, entry.oid), entry.size)

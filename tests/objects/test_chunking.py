@@ -32,6 +32,21 @@ def test_the_cuts_do_not_depend_on_the_buffers(data: bytes, sizes: list[int], sk
     assert cut(content, sizes) == cut(content, [])
 
 
+@settings(max_examples=25)
+@given(st.integers(0, 300_000), st.integers(0, 4_000_000), st.integers(0, 300_000))
+def test_zeros_are_cut_as_if_they_had_been_fed(before: int, zeros: int, after: int) -> None:
+    head, tail = _RANDOM[:before], _RANDOM[before : before + after]
+    chunker = Chunker()
+    chunks = chunker.feed(head) + chunker.feed_zeros(zeros) + chunker.feed(tail) + chunker.finish()
+    assert chunks == cut(head + bytes(zeros) + tail, [])
+
+
+def test_many_zeros_are_few_objects() -> None:
+    chunks = Chunker().feed_zeros(1 << 34)
+    assert len(chunks) > 60_000
+    assert len({id(each) for each in chunks}) < 10
+
+
 def test_tiny_buffers_give_the_same_cuts() -> None:
     content = _RANDOM[:400_000]
     assert cut(content, [7] * 50_000) == cut(content, [])
