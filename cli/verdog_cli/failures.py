@@ -274,4 +274,9 @@ def format_failure(failure: Failure) -> str:
 
 def _sentence(message: str) -> str:
     first, *rest = message.split("\n")
-    return "\n".join([escape(first).replace("\\\\", "\\"), *(f"  {escape(line.strip())}" for line in rest)])
+    return "\n".join([_harmless(first), *(f"  {_harmless(line.strip())}" for line in rest)])
+
+
+def _harmless(line: str) -> str:
+    """Escape what does something to a terminal, and nothing of the names in it, which are escaped already."""
+    return escape(line).replace("\\\\", "\\")

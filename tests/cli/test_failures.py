@@ -16,6 +16,7 @@ from verdog_objects.errors import (
     Unavailable,
     VerdogError,
 )
+from verdog_objects.paths import escape_path
 from verdog_runtime.refusals import Incompatible
 
 
@@ -103,6 +104,12 @@ def test_a_name_of_many_meanings_is_answered_with_a_command() -> None:
 def test_a_hint_is_wrapped_between_commands() -> None:
     lines = format_failure(describe(NotRestorable("checkpoint 3 holds a socket", code="x"))).splitlines()
     assert all(line.count("`") % 2 == 0 for line in lines)
+
+
+def test_names_on_further_lines_are_escaped_once() -> None:
+    name = escape_path(b"a\\b\xfe\n")
+    text = format_failure(describe(InvalidInput(f"{name} differs:\n  {name}: missing\x1b")))
+    assert text.splitlines()[:2] == [f"error: {name} differs:", f"  {name}: missing\\x1b"]
 
 
 def test_paths_of_an_integrity_error_stay_byte_exact_in_json() -> None:
