@@ -14,6 +14,7 @@ from tests.commandline import Result, Verdog
 
 _NEEDS_ROOT = "needs root, a tmpfs mount or device nodes: .ci/run runs it"
 _SLOW = "takes more than a few seconds: .ci/run runs it"
+_LONG = "takes minutes, hours or gigabytes: pytest --long runs it"
 
 settings.register_profile("quick", max_examples=20, deadline=None)
 settings.register_profile(
@@ -26,6 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--thorough", action="store_true", help="also run the tests marked root (fails unless root) and slow"
     )
+    parser.addoption("--long", action="store_true", help="run the tests marked long, and no others")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -67,10 +69,17 @@ def pytest_runtest_protocol() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--thorough"):
+    long = [item for item in items if item.get_closest_marker("long")]
+    if config.getoption("--long"):
+        config.hook.pytest_deselected(items=[item for item in items if item not in long])
+        items[:] = long
         return
     for item in items:
-        if item.get_closest_marker("root"):
+        if item in long:
+            item.add_marker(pytest.mark.skip(reason=_LONG))
+        elif config.getoption("--thorough"):
+            continue
+        elif item.get_closest_marker("root"):
             item.add_marker(pytest.mark.skip(reason=_NEEDS_ROOT))
         elif item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.skip(reason=_SLOW))
@@ -85,10 +94,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     skipped = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
     root = sum(_NEEDS_ROOT in text for text in skipped)
     slow = sum(_SLOW in text for text in skipped)
+    long = sum(_LONG in text for text in skipped)
     if root or slow:
         terminalreporter.write_line(
             f"left out: {root} tests that need root, {slow} slow tests (pytest --thorough runs them)"
         )
+    if long:
+        terminalreporter.write_line(f"left out: {long} long tests (pytest --long runs them)")
 
 
 @pytest.fixture
