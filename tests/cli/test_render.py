@@ -4,11 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verdog_cli.cells import shorten
 from verdog_cli.documents import emit_document
 from verdog_cli.failures import Failure, format_failure
 from verdog_cli.render import escape, exact, format_duration, format_size, plural
-from verdog_cli.tables import Column, format_table
 
 
 def test_a_name_with_control_characters_is_one_line() -> None:
@@ -66,19 +64,6 @@ def test_durations_are_short(milliseconds: float, text: str) -> None:
 def test_counts_have_their_noun() -> None:
     assert plural(1, "file") == "1 file"
     assert plural(2000, "entry", "entries") == "2,000 entries"
-
-
-@given(
-    st.lists(st.tuples(st.text(max_size=120), st.text(max_size=120)), max_size=8),
-)
-def test_a_table_fits_80_columns_when_its_columns_can_shrink(rows: list[tuple[str, str]]) -> None:
-    columns = [Column(title="A", least=8), Column(title="B", right=True, least=8)]
-    for line in format_table(columns, rows):
-        assert len(line) <= 80
-
-
-def test_a_long_cell_loses_its_middle() -> None:
-    assert shorten("a" * 10 + "b" * 10, 10) == "aaaa..bbbb"
 
 
 def test_a_document_is_ascii_and_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:
