@@ -15,7 +15,6 @@ CONTROL_FILES = [
     "out/.verdog/checkpoints/index.jsonl",
     "out/trace.log",
     "out/.verdog/lock",
-    ".verdog/locks/run-registry.lock",
 ]
 
 
@@ -82,6 +81,22 @@ def test_a_resumption_neither_follows_nor_waits_for_what_took_the_place_of_a_con
     if name.endswith(".verdog/lock"):
         assert caught.value.code == "run.lock_invalid"  # type: ignore[union-attr]
     assert target.read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("put", OTHERS)
+def test_what_took_the_place_of_the_registry_s_lock_is_not_in_the_way_of_a_run(
+    tmp_path: Path, put: Put, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(ValueError, match="boom"):
+        run(tmp_path, workflow(loop_graph(fail_in(2))), 2)
+    target, lock = tmp_path / "target", tmp_path / ".verdog/locks/run-registry.lock"
+    target.write_bytes(b"mine")
+    lock.unlink()
+    put(lock, target)
+    assert resume(tmp_path, workflow(loop_graph())).output == 2
+    assert "run-registry.lock is no regular file" in caplog.text
+    assert target.read_bytes() == b"mine"
+    assert not (tmp_path / "nowhere").exists()
 
 
 @pytest.mark.parametrize("name", [".verdog", ".verdog/checkpoints"])
