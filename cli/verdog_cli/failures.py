@@ -11,7 +11,7 @@ from verdog_cli.context import Context
 from verdog_cli.exits import BUSY, CANCELLED, CORRUPT, FAILED, UNAVAILABLE, USAGE, RunEnded
 from verdog_cli.group import TailCommand
 from verdog_cli.messages import format_hint
-from verdog_cli.render import escape, exact
+from verdog_cli.render import exact, harmless
 from verdog_objects.errors import (
     Ambiguous,
     Busy,
@@ -274,9 +274,4 @@ def format_failure(failure: Failure) -> str:
 
 def _sentence(message: str) -> str:
     first, *rest = message.split("\n")
-    return "\n".join([_harmless(first), *(f"  {_harmless(line.strip())}" for line in rest)])
-
-
-def _harmless(line: str) -> str:
-    """Escape what does something to a terminal, and nothing of the names in it, which are escaped already."""
-    return escape(line).replace("\\\\", "\\")
+    return "\n".join([harmless(first), *(f"  {harmless(line.strip())}" for line in rest)])

@@ -12,7 +12,7 @@ import click
 from verdog_cli.cells import pad, shorten
 from verdog_cli.messages import tell
 from verdog_cli.palette import BAD, PLAIN, Style, is_coloured, paint
-from verdog_cli.render import escape, format_duration, plural, silence_stdout, terminal_width
+from verdog_cli.render import escape, format_duration, harmless, plural, silence_stdout, terminal_width
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -89,7 +89,7 @@ class SilentProgress:
         if notice.restorable or self._warned:
             return
         self._warned = True
-        reason = escape(notice.reason or "no reason recorded")
+        reason = harmless(notice.reason or "no reason recorded")
         with contextlib.suppress(OSError):
             tell(f"warning: checkpoint {notice.sequence} cannot be resumed or forked: {reason}")
 

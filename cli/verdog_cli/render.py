@@ -17,6 +17,14 @@ def escape(text: str | bytes) -> str:
     return escape_path(text)
 
 
+def harmless(text: str) -> str:
+    """Return a sentence on one line: what does something to a terminal is escaped, and the names in it stay.
+
+    Names in reasons and findings were escaped when the sentence was made.
+    """
+    return escape(text).replace("\\\\", "\\")
+
+
 def exact(path: bytes) -> str:
     r"""Return a path for JSON: a byte not in UTF-8 becomes a lone surrogate, `\udcfe`; nothing is lost."""
     return path.decode("utf-8", "surrogateescape")

@@ -14,6 +14,7 @@ from tests.objects.trees import snapshot
 from verdog_objects import manifest
 from verdog_objects.manifest import EMPTY_OID, Entry, EntryKind
 from verdog_objects.oid import Kind
+from verdog_objects.paths import escape_path
 from verdog_objects.store import Writer
 from verdog_repo.draft import CheckpointDraft
 from verdog_repo.record import Boundary, CheckpointKind
@@ -35,6 +36,7 @@ TREES: dict[str, tuple[Make, str]] = {
     "below nothing": (lambda file, link, at: {b"d\0pwn": file(b"x")}, "d/pwn"),
     "up": (lambda file, link, at: {b"..": DIRECTORY, b"..\0outside\0pwn": file(b"x")}, ".."),
     "up in one part": (lambda file, link, at: {b"../outside/pwn": file(b"x")}, "../outside/pwn"),
+    "a line break": (lambda file, link, at: {b"a\nb\0x": file(b"x")}, r"a\nb/x"),
     "absolute": (lambda file, link, at: {b"/etc/x": file(b"x")}, "/etc/x"),
     "empty part": (lambda file, link, at: {b"\0pwn": file(b"x")}, "/pwn"),
     "itself": (lambda file, link, at: {b".": DIRECTORY}, "."),
@@ -142,7 +144,7 @@ def test_fsck_names_what_cannot_be(verdog: Verdog, hostile: HandMade, tree: str)
     assert result.code == 1
     (finding,) = [each for each in json.loads(result.out)["findings"] if each["kind"] == "checkpoint"]
     assert (finding["run"], finding["checkpoints"]) == ("evil", [1])
-    assert path in finding["paths"]
+    assert path in [escape_path(os.fsencode(each)) for each in finding["paths"]]
     text = verdog("fsck", "--read-data").out
     assert f"run evil, checkpoint 1: {path} is recorded" in text
     assert f"\n  {path}\n" in text

@@ -11,7 +11,7 @@ from verdog_cli.forms import json_option, jsonl_option
 from verdog_cli.group import Command
 from verdog_cli.paging import page, wrap_for_person
 from verdog_cli.palette import NAME, of_answer
-from verdog_cli.render import escape
+from verdog_cli.render import harmless
 from verdog_cli.selection import select_run
 from verdog_cli.tables import Column, format_table
 from verdog_cli.views import format_boundary, format_time, recorded_as_json
@@ -74,7 +74,7 @@ def _iter_recorded(
 
 
 def _format_reason(record: "CheckpointRecord") -> str:
-    reason = escape(record.reason or record.unavailable_code or "no reason recorded")
+    reason = harmless(record.reason or record.unavailable_code or "no reason recorded")
     return wrap_for_person(reason, f"{record.sequence}: ")
 
 

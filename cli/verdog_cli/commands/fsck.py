@@ -10,7 +10,7 @@ from verdog_cli.documents import emit_document, emit_line
 from verdog_cli.exits import FAILED, OK, Usage
 from verdog_cli.forms import json_option, jsonl_option
 from verdog_cli.group import Command
-from verdog_cli.render import escape, exact, plural
+from verdog_cli.render import escape, exact, harmless, plural
 from verdog_cli.views import visit_as_json
 from verdog_objects.errors import Corrupt
 
@@ -56,7 +56,7 @@ def command(context: Context, read_data: bool, repair: bool) -> int:
         _emit(context.form, findings, healed)
         return FAILED if findings else OK
     for each in findings:
-        click.echo(f"{each.kind}: {escape(each.message)}")
+        click.echo(f"{each.kind}: {harmless(each.message)}")
         for path in each.paths:
             click.echo(f"  {escape(path)}")
     checked = "" if runs is None else f"{plural(runs, 'run')}, "

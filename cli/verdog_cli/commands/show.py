@@ -12,7 +12,7 @@ from verdog_cli.forms import json_option
 from verdog_cli.group import Command
 from verdog_cli.paging import page, wrap_for_person
 from verdog_cli.palette import BAD, CHANGES, COMMIT, NAME, TITLE, paint
-from verdog_cli.render import escape, format_duration, format_size, plural, terminal_width
+from verdog_cli.render import escape, format_duration, format_size, harmless, plural, terminal_width
 from verdog_cli.selection import iter_changes, select_checkpoint
 from verdog_cli.views import (
     change_as_json,
@@ -138,7 +138,7 @@ def _describe(
         only = "" if record.branchable else " (only with new conversations)"
         yield wrap_for_person(f"{uses}{only}", "usable     ")
     else:
-        reason = escape(record.reason or record.unavailable_code or "no reason recorded")
+        reason = harmless(record.reason or record.unavailable_code or "no reason recorded")
         yield wrap_for_person(reason, "usable     no: ", head_style=BAD)
     for path in record.late:
         yield wrap_for_person(escape(path), "late       ")
