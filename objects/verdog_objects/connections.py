@@ -14,6 +14,7 @@ from urllib.parse import quote
 import apsw
 
 from verdog_objects.errors import Busy, Corrupt, InvalidInput, Unavailable, VerdogError
+from verdog_objects.rownames import RowNames
 from verdog_objects.store import Value
 
 BUSY_TIMEOUT_S = 10.0
@@ -59,7 +60,13 @@ class Cursor(Protocol):
 
 
 class Database(Protocol):
-    """What the store uses of a connection."""
+    """What the store uses of a connection.
+
+    Attributes:
+        names: which row holds an object, as this connection sees it.
+    """
+
+    names: RowNames
 
     @property
     def in_transaction(self) -> bool:
@@ -203,6 +210,7 @@ class Connections:
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
+                connection.names.forget()
                 raise
         finally:
             self._write_lock.release()
@@ -227,12 +235,19 @@ def _identify(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+class _Connection(apsw.Connection):
+    """A connection that knows the rows of recent objects."""
+
+    names: RowNames
+
+
 def open_database(path: Path, access: Access) -> Database:
     """Open the database file, which must exist, and set what holds for each connection."""
     mode = apsw.SQLITE_OPEN_READWRITE if access is Access.WRITE else apsw.SQLITE_OPEN_READONLY
     options = {Access.FROZEN: "?immutable=1", Access.ALONE: "?vfs=unix-none"}.get(access, "")
     uri = f"file:{quote(os.fsencode(path.absolute()))}{options}"
-    connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_URI | mode)
+    connection = _Connection(uri, flags=apsw.SQLITE_OPEN_URI | mode)
+    connection.names = RowNames()
     try:
         connection.set_busy_handler(_wait_busy())
         for option, value in (

@@ -7,9 +7,8 @@ from typing import NamedTuple, cast
 from verdog_objects.connections import Database
 from verdog_objects.errors import Corrupt
 from verdog_objects.oid import Kind, Oid
-from verdog_objects.store import ObjectInfo, Value
-
-_BATCH = 250
+from verdog_objects.rownames import BATCH, batches
+from verdog_objects.store import ObjectInfo
 
 
 class StoredObject(NamedTuple):
@@ -34,67 +33,88 @@ class StoredObject(NamedTuple):
 _StoredRow = tuple[Oid, int, int, int, int | None, int | None, int | None, bytes | None]
 
 _COLUMNS = "oid, kind, size, codec, pack, start, length, data"
-_INSERT = f"""INSERT INTO objects ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
- ON CONFLICT (oid) DO UPDATE SET kind = excluded.kind, size = excluded.size, codec = excluded.codec,
- pack = excluded.pack, start = excluded.start, length = excluded.length, data = excluded.data
- WHERE objects.codec < 0 OR objects.size <> excluded.size"""
+_INSERT = f"INSERT INTO objects ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_RECENT_IDS = """SELECT oid FROM objects WHERE id > (SELECT value FROM meta WHERE name = 'named')
+ AND oid BETWEEN ? AND ? ORDER BY oid LIMIT ?"""
+_LAST_OID = b"\xff" * 32
+_NAMED = "(SELECT value FROM meta WHERE name = 'named')"
+_LOWER_NAMED = """UPDATE meta SET value = min(value, (SELECT coalesce(max(id), 0) FROM objects))
+ WHERE name = 'named'"""
+"""After deletions: a number that is given again has to be above it, or its row would never be listed."""
 
-
-def _batches(oids: Iterable[Oid]) -> Iterator[list[Oid]]:
-    batch: list[Oid] = []
-    for oid in oids:
-        batch.append(oid)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
-def _select_in(connection: Database, statement: str, batch: list[Oid]) -> list[tuple[Value, ...]]:
-    """Run a statement on a batch of ids, padded to one of a few lengths that stay prepared."""
-    width = 8 if len(batch) <= 8 else 32 if len(batch) <= 32 else _BATCH
-    marks = ", ".join("?" * width)
-    padded = [*batch, *[None] * (width - len(batch))]
-    return connection.execute(statement.replace("(@)", f"({marks})"), padded).fetchall()
+_NAME_CHECKS = (
+    (
+        f"""SELECT count(*) FROM objects WHERE id <= {_NAMED}
+ AND NOT EXISTS (SELECT 1 FROM names WHERE names.oid = objects.oid AND object = id)""",
+        "objects are not listed under their ids",
+    ),
+    (
+        """SELECT count(*) FROM names
+ WHERE NOT EXISTS (SELECT 1 FROM objects WHERE id = object AND objects.oid = names.oid)""",
+        "ids are listed without their objects",
+    ),
+    (
+        f"""SELECT count(*) FROM (SELECT oid FROM objects WHERE id > {_NAMED}
+ GROUP BY oid HAVING count(*) > 1 OR EXISTS (SELECT 1 FROM names WHERE names.oid = objects.oid))""",
+        "ids have several objects",
+    ),
+)
+_REPLACE = f"""UPDATE objects SET ({_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?)
+ WHERE id = ? AND (codec < 0 OR size <> ?)"""
 
 
 def find_object(connection: Database, oid: Oid) -> StoredObject | None:
     """Return the row of one object."""
-    row = connection.execute(f"SELECT {_COLUMNS} FROM objects WHERE oid = ?", (oid,)).fetchone()
-    return None if row is None else StoredObject._make(cast("_StoredRow", row))
+    return next(find_objects(connection, (oid,)), None)
 
 
 def find_objects(connection: Database, oids: Iterable[Oid]) -> Iterator[StoredObject]:
     """Yield the rows of those objects that exist."""
-    for batch in _batches(oids):
-        for row in _select_in(connection, f"SELECT {_COLUMNS} FROM objects WHERE oid IN (@)", batch):
+    for batch in batches(oids):
+        for row in connection.names.select(connection, _COLUMNS, batch):
             yield StoredObject._make(cast("_StoredRow", row))
 
 
 def find_stored(connection: Database, oids: Iterable[Oid]) -> dict[Oid, int]:
     """Return the payload sizes of those objects that are stored and sound."""
     found: dict[Oid, int] = {}
-    for batch in _batches(oids):
-        rows = _select_in(connection, "SELECT oid, size FROM objects WHERE oid IN (@) AND codec >= 0", batch)
-        found.update(cast("list[tuple[Oid, int]]", rows))
+    for batch in batches(oids):
+        rows = connection.names.select(connection, "oid, size, codec", batch)
+        found.update(
+            (oid, size) for oid, size, codec in cast("list[tuple[Oid, int, int]]", rows) if codec >= 0
+        )
     return found
 
 
+def is_stored(connection: Database, oid: Oid, size_bytes: int) -> bool:
+    """Return whether an object of this length is stored and sound."""
+    return find_stored(connection, (oid,)).get(oid) == size_bytes
+
+
 def insert_objects(connection: Database, objects: Iterable[StoredObject]) -> None:
-    """Insert objects; those that are stored and sound stay as they are."""
-    connection.executemany(_INSERT, objects)
+    """Insert objects, in a transaction; those that are stored and sound stay as they are."""
+    pending = list(objects)
+    for start in range(0, len(pending), BATCH):
+        batch = pending[start : start + BATCH]
+        known = connection.names.locate(connection, [each.oid for each in batch])
+        connection.executemany(_INSERT, [each for each in batch if each.oid not in known])
+        connection.executemany(
+            _REPLACE, [(*each, known[each.oid], each.size) for each in batch if each.oid in known]
+        )
+    connection.names.list_recent(connection)
 
 
 def delete_objects(connection: Database, oids: Sequence[Oid]) -> int:
     """Delete objects, note that some were, and return how many there were."""
-    deleted = 0
-    for oid in oids:
-        connection.execute("DELETE FROM objects WHERE oid = ?", (oid,))
-        deleted += connection.changes()
-    if deleted:
+    found: dict[Oid, int] = {}
+    for batch in batches(oids):
+        found.update(connection.names.locate(connection, batch))
+    connection.executemany("DELETE FROM objects WHERE id = ?", [(number,) for number in found.values()])
+    connection.executemany("DELETE FROM names WHERE oid = ?", [(oid,) for oid in found])
+    if found:
+        connection.execute(_LOWER_NAMED)
         _count_deletion(connection)
-    return deleted
+    return len(found)
 
 
 def _count_deletion(connection: Database) -> None:
@@ -109,26 +129,35 @@ def read_deletions(connection: Database) -> int:
 
 def quarantine_object(connection: Database, oid: Oid) -> None:
     """Mark an object as unsound. A writer that found it stored is told as if it had been deleted."""
-    connection.execute("UPDATE objects SET codec = -1 - codec WHERE oid = ? AND codec >= 0", (oid,))
+    for number in connection.names.locate(connection, (oid,)).values():
+        connection.execute("UPDATE objects SET codec = -1 - codec WHERE id = ? AND codec >= 0", (number,))
     _count_deletion(connection)
 
 
 def scan_range(connection: Database, first: bytes, last: bytes, limit: int) -> list[Oid]:
     """Return the ids between two, both included, in order."""
-    statement = "SELECT oid FROM objects WHERE oid BETWEEN ? AND ? ORDER BY oid LIMIT ?"
-    return [cast("Oid", row[0]) for row in connection.execute(statement, (first, last, limit)).fetchall()]
+    found: set[Oid] = set()
+    for statement in (_RECENT_IDS, "SELECT oid FROM names WHERE oid BETWEEN ? AND ? ORDER BY oid LIMIT ?"):
+        rows = connection.execute(statement, (first, last, limit)).fetchall()
+        found.update(cast("Oid", row[0]) for row in rows)
+    return sorted(found)[:limit]
 
 
 def scan_objects(connection: Database, after: bytes, limit: int) -> list[ObjectInfo]:
     """Return what is known of the objects after an id."""
-    statement = """SELECT oid, kind, objects.size, coalesce(length, length(data)), coalesce(name, 'row')
- FROM objects LEFT JOIN packs ON packs.id = pack WHERE oid > ? ORDER BY oid LIMIT ?"""
-    found = connection.execute(statement, (after, limit)).fetchall()
-    rows = cast("list[tuple[Oid, int, int, int, str]]", found)
+    oids = [oid for oid in scan_range(connection, after, _LAST_OID, limit + 1) if oid > after][:limit]
+    packs = {number: name for number, name, _ in list_packs(connection)}
+    found = sorted(find_objects(connection, oids))
     try:
         return [
-            ObjectInfo(oid=oid, kind=Kind(kind), size_bytes=size, stored_bytes=stored, place=place)
-            for oid, kind, size, stored, place in rows
+            ObjectInfo(
+                oid=each.oid,
+                kind=Kind(each.kind),
+                size_bytes=each.size,
+                stored_bytes=len(each.data or b"") if each.length is None else each.length,
+                place="row" if each.pack is None else packs.get(each.pack, "row"),
+            )
+            for each in found
         ]
     except ValueError as error:
         raise Corrupt(f"an object after {after.hex()} is damaged: {error}") from error
@@ -187,4 +216,14 @@ def check_database(connection: Database) -> list[str]:
     ).fetchone()
     if lost is not None and lost[0]:
         problems.append(f"database: {lost[0]} objects lie in unknown packs")
+    return problems + _check_names(connection)
+
+
+def _check_names(connection: Database) -> list[str]:
+    """Return how the table `names` differs from the objects."""
+    problems: list[str] = []
+    for statement, problem in _NAME_CHECKS:
+        row = connection.execute(statement).fetchone()
+        if row is not None and row[0]:
+            problems.append(f"database: {row[0]} {problem}")
     return problems

@@ -18,9 +18,11 @@ PAGE_BYTES = 4096
 _OWN = {
     "meta": """CREATE TABLE meta (name TEXT NOT NULL PRIMARY KEY, value ANY NOT NULL)
  STRICT, WITHOUT ROWID""",
-    "objects": """CREATE TABLE objects (id INTEGER NOT NULL PRIMARY KEY, oid BLOB NOT NULL UNIQUE,
+    "objects": """CREATE TABLE objects (id INTEGER NOT NULL PRIMARY KEY, oid BLOB NOT NULL,
  kind INTEGER NOT NULL, size INTEGER NOT NULL, codec INTEGER NOT NULL,
  pack INTEGER, start INTEGER, length INTEGER, data BLOB) STRICT""",
+    "names": """CREATE TABLE names (oid BLOB NOT NULL PRIMARY KEY, object INTEGER NOT NULL)
+ STRICT, WITHOUT ROWID""",
     "packs": """CREATE TABLE packs (id INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL UNIQUE,
  size INTEGER NOT NULL) STRICT""",
     "sessions": """CREATE TABLE sessions (id INTEGER NOT NULL PRIMARY KEY, floor INTEGER NOT NULL,
@@ -71,7 +73,7 @@ def create_schema(connection: Database, tables: Sequence[Table], uuid: str) -> N
     for statement in define_schema(tables).values():
         connection.execute(statement)
     connection.executemany(
-        "INSERT INTO meta VALUES (?, ?)", [("format", FORMAT), ("uuid", uuid), ("deletions", 0)]
+        "INSERT INTO meta VALUES (?, ?)", [("format", FORMAT), ("uuid", uuid), ("deletions", 0), ("named", 0)]
     )
     connection.execute("COMMIT")
     connection.execute("PRAGMA journal_mode = WAL").fetchall()
@@ -98,9 +100,9 @@ def check_schema(connection: Database, path: Path, tables: Sequence[Table]) -> s
     if (
         not isinstance(version, int)
         or not isinstance(uuid, str)
-        or not isinstance(meta.get("deletions"), int)
+        or not all(isinstance(meta.get(name), int) for name in ("deletions", "named"))
     ):
-        raise Corrupt(f"{path} is damaged: its format or uuid is missing")
+        raise Corrupt(f"{path} is damaged: its format, its uuid or a number in meta is missing")
     if version > FORMAT:
         raise FormatUnsupported(f"{path} has format {version}; this version knows formats up to {FORMAT}")
     for name, statement in define_schema(tables).items():

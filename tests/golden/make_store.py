@@ -16,7 +16,7 @@ from pathlib import Path
 from unittest import mock
 
 from tests.golden.contents import FILES, RESULT, STATE, describe_store
-from verdog_objects import locking, manifest
+from verdog_objects import locking, manifest, rownames
 from verdog_objects.chunking import INLINE_LIMIT, Chunker, encode_chunks
 from verdog_objects.nodes import EMPTY_OID, Entry, EntryKind
 from verdog_objects.oid import Kind, Oid, compute_oid
@@ -120,6 +120,7 @@ def put_environment(writer: Writer) -> Oid:
 def make(project: Path) -> None:
     """Make the store of a project: three runs, one of them a fork, a tag and a label."""
     with (
+        mock.patch.object(rownames, "RECENT_ROWS", 20),
         mock.patch.object(locking, "read_boot_id", return_value="0b007000-0000-4000-8000-000000000000"),
         Repository.create(project) as repository,
     ):

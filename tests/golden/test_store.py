@@ -6,9 +6,12 @@ from verdog_objects import packs, rows, schema
 STATEMENTS = {
     "meta": "CREATE TABLE meta (name TEXT NOT NULL PRIMARY KEY, value ANY NOT NULL)\n STRICT, WITHOUT ROWID",
     "objects": (
-        "CREATE TABLE objects (id INTEGER NOT NULL PRIMARY KEY, oid BLOB NOT NULL UNIQUE,\n"
+        "CREATE TABLE objects (id INTEGER NOT NULL PRIMARY KEY, oid BLOB NOT NULL,\n"
         " kind INTEGER NOT NULL, size INTEGER NOT NULL, codec INTEGER NOT NULL,\n"
         " pack INTEGER, start INTEGER, length INTEGER, data BLOB) STRICT"
+    ),
+    "names": (
+        "CREATE TABLE names (oid BLOB NOT NULL PRIMARY KEY, object INTEGER NOT NULL)\n STRICT, WITHOUT ROWID"
     ),
     "packs": (
         "CREATE TABLE packs (id INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL UNIQUE,\n"

@@ -89,6 +89,7 @@ def test_the_page_tells_how_the_database_is_recognised(reader: Reader) -> None:
     assert (reader.pragma("page_size"), reader.pragma("auto_vacuum")) == (4096, 2)
     meta = reader.meta()
     assert (meta["format"], len(meta["uuid"]), meta["deletions"]) == (1, 32, 0)
+    assert 0 < meta["named"] < len(list(reader.objects()))
     assert all(path.read_bytes()[:16] == b"verdog pack 1\n\0\0" for path, _ in reader.packs.values())
 
 

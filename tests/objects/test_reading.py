@@ -12,9 +12,7 @@ from verdog_objects.errors import Corrupt, Missing
 from verdog_objects.oid import Kind, Oid, compute_oid
 from verdog_objects.sqlite import DATABASE_NAME, SqliteStore, create_store
 
-LAX = (
-    "CREATE TABLE objects (id INTEGER PRIMARY KEY, oid UNIQUE, kind, size, codec, pack, start, length, data)"
-)
+LAX = "CREATE TABLE objects (id INTEGER PRIMARY KEY, oid, kind, size, codec, pack, start, length, data)"
 
 
 @pytest.fixture

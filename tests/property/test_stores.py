@@ -4,12 +4,14 @@ import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tests.contract.store import EVENTS, MARKS, REFS, STEPS, TABLES
+from verdog_objects import rownames
 from verdog_objects.errors import VerdogError
 from verdog_objects.memory import MemoryStore
 from verdog_objects.oid import Kind, compute_oid
@@ -88,11 +90,20 @@ class StoreMachine(RuleBasedStateMachine):
         self.directory = Path(tempfile.mkdtemp(prefix="stores-"))
         self.model = MemoryStore(TABLES)
         self.real: SqliteStore | None = None
+        self.other: SqliteStore | None = None  # another process's view of it
+        self.patch = mock.patch.object(rownames, "RECENT_ROWS", 3)  # so that rows are listed now and then
+        self.patch.start()
         self.writers: list[tuple[Any, Any]] = []
 
     @initialize()
     def create(self) -> None:
         self.real = create_store(self.directory / "store", TABLES)
+        self.other = open_store(self.directory / "store", TABLES)
+
+    @precondition(lambda self: not self.writers)
+    @rule()
+    def go_on_elsewhere(self) -> None:
+        self.real, self.other = self.other, self.real
 
     @property
     def stores(self) -> tuple[ObjectStore, ObjectStore]:
@@ -111,6 +122,9 @@ class StoreMachine(RuleBasedStateMachine):
         if self.real is not None:
             assert self.real.check() == []
             self.real.close()
+        if self.other is not None:
+            self.other.close()
+        self.patch.stop()
         shutil.rmtree(self.directory)
 
     @precondition(lambda self: len(self.writers) < 2)
