@@ -180,7 +180,7 @@ def test_an_object_that_three_runs_share_is_named_with_each_of_them(verdog: Verd
     assert [each["run"] for each in findings] == list(RUNS)
     assert len({each["oid"] for each in findings}) == 1
     assert {tuple(each["paths"]) for each in findings} == {("work/000001/large",)}
-    assert all({"place": "work", "visit": 1} in each["visits"] for each in findings)
+    assert all({"place": "work", "node": "work", "visit": 1} in each["visits"] for each in findings)
     text = verdog("fsck", "--read-data").out
     for each in findings:
         assert f"object {each['oid']} is damaged: run {each['run']}" in text
