@@ -78,10 +78,10 @@ class Context:
 
     def display(self, path: Path) -> str:
         """Return a path as short as it can be pasted: relative to where the person is if it is below that."""
-        try:
-            return escape(str(path.relative_to(self.start or Path.cwd())))
-        except ValueError:
-            return escape(str(path))
+        here = Path.cwd()
+        whole = here / path
+        start = self.start or here
+        return escape(str(whole.relative_to(start) if whole.is_relative_to(start) else whole))
 
 
 pass_context = click.make_pass_decorator(Context)

@@ -86,9 +86,9 @@ def read_report(project: Path, run: str) -> bytes:
 @pytest.mark.slow
 def test_every_printed_command_works_and_nothing_is_pickled(tmp_path: Path) -> None:
     sources = make_sources(tmp_path / "sources")
-    place = tmp_path / "place"
-    place.mkdir()
-    project = check_demo(place, f"verdog demo -- --input.source {sources}", tmp_path / "shims")
+    (tmp_path / "place").mkdir()
+    demo = f"verdog -C place demo -- --input.source {sources}"
+    project = check_demo(tmp_path, demo, tmp_path / "shims")
     assert list_blobs(project) == []
     assert read_report(project, "killed") == read_report(project, "finished")
     with Repository.open(project, read_only=True) as repository:

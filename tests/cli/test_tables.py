@@ -75,7 +75,7 @@ def test_what_does_not_fit_gives_way_in_order() -> None:
     assert table(rows, 40)[1] == "first@1  1a2b3c4d  surve..00001  tick  3"
     assert table(rows, 33)[1] == "first@1  1a2b3c4d  sur..001  tick"
     assert table(rows, 26)[1] == "first@1  1a2b3c4d  sur..01"
-    assert table(rows, 20)[1] == "first@1  surv..0001"
+    assert table(rows, 20)[1] == "first@1  surve..0001"
     assert table(rows, 14) == [
         "first@1",
         "  commit",

@@ -62,6 +62,7 @@ def command(context: Context, ctx: click.Context, revision: str, all_files: bool
 
     Lines that begin with `code` tell what was changed in the code or the installed packages since the
     checkpoint before. `usable` says which commands can go on from here: resume only from a run's latest.
+    `late` are files that were found outside the directory of the completed visit.
 
     Of REV:PATH it shows the file, or lists the directory. Values are shown without importing or running
     anything of the workflow.
@@ -73,7 +74,7 @@ def command(context: Context, ctx: click.Context, revision: str, all_files: bool
             _show_path(ctx, context, repository, revision)
             return
         checkpoint = select_checkpoint(repository, revision)
-        record = repository.record(checkpoint)
+        record = repository.checked_record(checkpoint)
         header = repository.header(checkpoint.run)
         latest = repository.tip(checkpoint.run) == checkpoint
         changes = list(iter_changes(repository, checkpoint))
@@ -93,7 +94,7 @@ def _show_path(ctx: click.Context, context: Context, repository: "Repository", r
     from verdog_objects.nodes import EntryKind
 
     tree = select_tree(repository, revision)
-    if context.form == JSON and tree.entry is not None:
+    if context.form == JSON and tree.entry is not None and tree.entry.kind is not EntryKind.DIRECTORY:
         emit_document(
             "show", checkpoint=checkpoint_as_json(tree.checkpoint), file=entry_as_json(tree.path, tree.entry)
         )
