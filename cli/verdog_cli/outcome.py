@@ -14,6 +14,7 @@ from verdog_cli.context import JSON, Context
 from verdog_cli.documents import emit_document
 from verdog_cli.exits import CANCELLED, FAILED, OK
 from verdog_cli.messages import tell, tell_hint
+from verdog_cli.paging import wrap_for_person
 from verdog_cli.palette import STATUSES, paint
 from verdog_cli.progress import show_progress
 from verdog_cli.render import escape, exact, plural, silence_stdout
@@ -61,7 +62,7 @@ def _print_outcome(outcome: "RunOutcome", context: Context, *, executed: bool, n
     click.echo(f"  run     {outcome.run}")
     click.echo(f"  output  {context.display(outcome.output_dir)}")
     if outcome.result_text is not None:
-        click.echo(f"  result  {escape(outcome.result_text)}")
+        click.echo(wrap_for_person(escape(outcome.result_text), "  result  "))
 
 
 def _print_advice(outcome: "RunOutcome", context: Context, *, executed: bool) -> None:

@@ -32,7 +32,7 @@ _NO_NAMES = "-"
 
 _COLUMNS = (
     Column("RUN", style=NAME),
-    Column("NAMES", least=16, leaves=6, style=NAME),
+    Column("NAMES", leaves=6, style=NAME),
     Column("STATUS", choose=of_status),
     Column("AT", right=True, leaves=5, choose=of_name),
     Column("SESSIONS", leaves=1),
