@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from verdog_objects.errors import Corrupt
 from verdog_objects.oid import Kind, Oid
 from verdog_objects.store import ObjectStore
-from verdog_repo.checkpoint import Checkpoint
+from verdog_repo.checkpoint import Checkpoint, list_differences
 from verdog_repo.index import Index
 from verdog_repo.names import RunId, format_commit_id
 from verdog_repo.refs import name_run_ref, read_ref
@@ -63,10 +63,10 @@ class Catalog:
         return found
 
     def commit_bytes(self, checkpoint: Checkpoint) -> bytes:
-        """Return the bytes of a commit, derived from its record.
+        """Return the bytes of a commit, derived from its record, if that says what the checkpoint's row says.
 
         Raises:
-            Corrupt: record, parent and time do not make the commit's id.
+            Corrupt: record and parent do not make this row, or not this commit.
         """
         from verdog_repo.derive import derive_checkpoint
         from verdog_repo.record import decode_record
@@ -75,9 +75,10 @@ class Catalog:
         parent = self.index.parent(checkpoint)
         derived, raw = derive_checkpoint(decode_record(payload), Oid(checkpoint.record), payload, parent)
         if derived != checkpoint:
+            differing = list_differences(checkpoint, derived)
             raise Corrupt(
-                f"run {checkpoint.run}: checkpoint {checkpoint.sequence} is not what its record says "
-                f"(commit {format_commit_id(checkpoint.commit)})"
+                f"run {checkpoint.run}: checkpoint {checkpoint.sequence} is listed with another {differing}, "
+                "not what its record says; `verdog fsck --read-data --repair` writes its row anew"
             )
         return raw
 

@@ -1,6 +1,6 @@
 """A checkpoint as the index knows it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final, cast
 
 from verdog_objects.errors import Corrupt
@@ -83,6 +83,12 @@ class Checkpoint:
     def created_at(self) -> str:
         """When it was made, as RFC 3339 text in UTC."""
         return format_instant(self.created_us)
+
+
+def list_differences(found: Checkpoint, derived: Checkpoint) -> str:
+    """Return the names of what two checkpoints differ in."""
+    names = [each.name for each in fields(Checkpoint)]
+    return ", ".join(name for name in names if getattr(found, name) != getattr(derived, name))
 
 
 def encode_row(checkpoint: Checkpoint, number: int) -> Row:

@@ -10,7 +10,7 @@ from verdog_objects.paths import escape_path
 from verdog_objects.store import PAGE_ROWS, Query
 from verdog_objects.treecheck import TreeCheck
 from verdog_repo.catalog import Catalog
-from verdog_repo.checkpoint import Checkpoint, encode_row
+from verdog_repo.checkpoint import Checkpoint, encode_row, list_differences
 from verdog_repo.derive import derive_checkpoint
 from verdog_repo.names import CommitId, RunId, format_commit_id
 from verdog_repo.operations import read_operations
@@ -221,7 +221,8 @@ class _Check:
                 f"its record makes commit {format_commit_id(derived.commit)}, not the one in its row"
             )
         if encode_row(derived, row.number) != encode_row(checkpoint, row.number) or record.run != row.run:
-            raise Corrupt("its row in the checkpoints table is not what its record says")
+            differing = list_differences(checkpoint, derived)
+            raise Corrupt(f"it is listed with another {differing}, not what its record says")
         if parent is not None and parent.run == row.run:
             if parent.sequence != checkpoint.sequence - 1:
                 raise Corrupt(f"it follows checkpoint {parent.sequence}")

@@ -185,6 +185,15 @@ class Repository:
         """Return everything a checkpoint says."""
         return self.catalog.record(checkpoint)
 
+    def checked_record(self, checkpoint: Checkpoint) -> CheckpointRecord:
+        """Return everything a checkpoint says, once its row in the checkpoints table says the same.
+
+        Raises:
+            Corrupt: the row does not; what it says of the checkpoint cannot be relied on.
+        """
+        self.catalog.commit_bytes(checkpoint)
+        return self.catalog.record(checkpoint)
+
     def history(self, start: RunId | CommitId, limit: int = 20) -> list[Checkpoint]:
         """Return a checkpoint and those before it, newest first, over fork points, at most `limit`.
 

@@ -16,6 +16,7 @@ from verdog_objects.errors import Corrupt
 
 if TYPE_CHECKING:
     from verdog_objects.oid import Oid
+    from verdog_repo.checkpoint import Checkpoint
     from verdog_repo.fsck import Finding
 
 
@@ -33,27 +34,30 @@ def command(context: Context, read_data: bool, repair: bool) -> int:
     """Check everything that is stored.
 
     Every row, commit, record and manifest is read and checked, and that every object they need is there. A
-    finding names what is damaged, and the run, visits and files it touches. Nothing is changed, and with
-    --repair nothing is deleted. The exit code is 1 when there is a finding.
+    finding names what is damaged, and the run, visits and files it touches. Nothing is changed. With --repair
+    no content is deleted; rows that log lists, but that are not what the records say, are written anew. The
+    exit code is 1 when there is a finding.
     """
     from verdog_repo.fsck import Finding, check
     from verdog_runtime.outputs import find_lost_checkpoints
 
     if repair and not read_data:
         raise Usage("--repair goes with --read-data: what was not read cannot be known to be damaged")
-    runs, healed = None, ()
+    runs, healed, rows = None, (), ()
     try:
         with context.repository(read_only=not repair) as repository:  # reading marks what is damaged
             findings = [*check(repository, read_data=read_data), *find_lost_checkpoints(repository)]
             runs = len(repository.runs()) if not findings else None
             if repair and findings:
+                from verdog_repo.rowrepair import repair_rows
                 from verdog_runtime.healing import heal_from_outputs
 
+                rows = repair_rows(repository.catalog)
                 healed = heal_from_outputs(repository, findings)
     except Corrupt as error:  # the store cannot even be opened
         findings = [Finding(kind="store", message=str(error))]
     if context.form is not None:
-        _emit(context.form, findings, healed)
+        _emit(context.form, findings, healed, rows)
         return FAILED if findings else OK
     for each in findings:
         click.echo(f"{each.kind}: {harmless(each.message)}")
@@ -61,7 +65,14 @@ def command(context: Context, read_data: bool, repair: bool) -> int:
             click.echo(f"  {escape(path)}")
     checked = "" if runs is None else f"{plural(runs, 'run')}, "
     click.echo(f"{checked}{plural(len(findings), 'finding')}")
-    left = {each.oid for each in findings if each.oid is not None}.difference(healed)
+    mended = {(each.run, each.sequence) for each in rows}
+    left = {
+        each.oid
+        for each in findings
+        if each.oid is not None and (each.kind != "checkpoint" or (each.run, *each.sequences) not in mended)
+    }.difference(healed)
+    if rows:
+        click.echo(f"{plural(len(rows), 'row')} of the checkpoints table written anew from the records")
     if healed:
         click.echo(f"{plural(len(healed), 'object')} stored anew from the directories of runs")
     if repair and left:
@@ -69,18 +80,27 @@ def command(context: Context, read_data: bool, repair: bool) -> int:
     return FAILED if findings else OK
 
 
-def _emit(form: str, findings: "Sequence[Finding]", healed: "Sequence[Oid]") -> None:
+def _emit(
+    form: str, findings: "Sequence[Finding]", healed: "Sequence[Oid]", rows: "Sequence[Checkpoint]"
+) -> None:
     if form == JSON:
         emit_document(
             "fsck",
             findings=[_as_json(each) for each in findings],
             healed=[oid.hex() for oid in healed],
+            rows=[_row_as_json(each) for each in rows],
         )
         return
     for each in findings:
         emit_line("finding", _as_json(each))
     for oid in healed:
         emit_line("healed", {"oid": oid.hex()})
+    for each in rows:
+        emit_line("row", _row_as_json(each))
+
+
+def _row_as_json(checkpoint: "Checkpoint") -> dict[str, object]:
+    return {"run": checkpoint.run, "checkpoint": checkpoint.sequence, "commit": checkpoint.commit.hex()}
 
 
 def _as_json(finding: "Finding") -> dict[str, object]:

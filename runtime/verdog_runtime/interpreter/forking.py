@@ -137,7 +137,7 @@ def examine_fork(repository: Repository, request: ForkRequest) -> Forking:
     """
     point = repository.checkpoint(request.source)
     header = repository.header(point.run)
-    record = repository.record(point)
+    record = repository.checked_record(point)
     check_forkable(point, record, clear_sessions=request.sessions is SessionPolicy.FRESH)
     source_output = locate_output(repository, header)
     real = Path(os.path.realpath(source_output))

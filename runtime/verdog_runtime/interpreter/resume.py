@@ -231,7 +231,7 @@ def choose_starting_point(repository: Repository, run: RunId) -> StartingPoint:
     if tip is None:
         again = f"`verdog restart {run} --sessions fresh` begins it again"
         raise NothingToResume(f"run {run} has no checkpoint yet; {again}")
-    here, record = tip, repository.record(tip)
+    here, record = tip, repository.checked_record(tip)
     while record.unavailable_code == FAILURE_PORT:
         # What a resumption recorded may itself be a failure, and then says which checkpoint it came from.
         before = record.resumed_from or here.sequence - 1
@@ -242,7 +242,7 @@ def choose_starting_point(repository: Repository, run: RunId) -> StartingPoint:
                 code=FAILURE_PORT,
             )
         here = repository.checkpoint_at(run, before)
-        record = repository.record(here)
+        record = repository.checked_record(here)
     if not record.restorable or record.artifacts is None or record.state is None:
         raise NotRestorable(
             f"checkpoint {here.sequence} of run {run} cannot be restored: {record.reason}",
