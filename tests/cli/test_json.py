@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,13 @@ from tests.commandline import Verdog
 from tests.docs.generate import command_paths, find_command
 from tests.repo.samples import operation
 from verdog_objects.manifest import lookup, path_key
+from verdog_objects.store import PutRow
+from verdog_repo.checkpoint import Checkpoint, encode_row
 from verdog_repo.lineage import ArgumentsKind, Lineage, LineageKind
 from verdog_repo.names import LabelName, TagName
 from verdog_repo.repository import Repository
 from verdog_repo.runs import RunStatus
+from verdog_repo.tables import CHECKPOINTS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/reference/json.md").read_text(encoding="utf-8")
@@ -40,6 +44,7 @@ STREAMS = {
     "change": "change",
     "finding": "finding",
     "healed": "healed",
+    "row": "row",
     "error": "error",
 }
 """The object that a line of each type is."""
@@ -152,6 +157,12 @@ def look(check: Checker, run: HandMade) -> None:
     check.document("git", "export", "--files", "out.git")
 
 
+def damage_row(repository: Repository, checkpoint: Checkpoint) -> None:
+    number = repository.catalog.runs.number(checkpoint.run)
+    lying = encode_row(replace(checkpoint, duration_ns=checkpoint.duration_ns + 1), number)
+    repository.store.apply(writes=[PutRow(table=CHECKPOINTS, row=lying)])
+
+
 def find_faults(check: Checker, run: HandMade) -> None:
     repository = run.repository
     (run.output / "plan/1/plan.txt").unlink()
@@ -163,8 +174,11 @@ def find_faults(check: Checker, run: HandMade) -> None:
     entry = lookup(repository.store, record.artifacts, path_key(b"a.txt"))
     assert entry is not None
     repository.store.delete_many([entry.oid])
+    damage_row(repository, repository.checkpoint_at(run.run, 1))
     check.document("fsck", "--read-data")
     check.lines("fsck", "--read-data", "--repair")
+    damage_row(repository, repository.checkpoint_at(run.run, 1))
+    check.document("fsck", "--read-data", "--repair")
     with repository.lease(run.run):
         check.document("doctor")
     repository.close()
