@@ -98,9 +98,9 @@ def insert_objects(connection: Database, objects: Iterable[StoredObject]) -> Non
         batch = pending[start : start + BATCH]
         known = connection.names.locate(connection, [each.oid for each in batch])
         connection.executemany(_INSERT, [each for each in batch if each.oid not in known])
-        connection.executemany(
-            _REPLACE, [(*each, known[each.oid], each.size) for each in batch if each.oid in known]
-        )
+        if known:
+            replaced = [(*each, known[each.oid], each.size) for each in batch if each.oid in known]
+            connection.executemany(_REPLACE, replaced)
     connection.names.list_recent(connection)
 
 

@@ -22,7 +22,11 @@ BATCH = 250
 _LIST = """INSERT INTO names (oid, object) SELECT oid, id FROM objects WHERE id > ? ORDER BY oid
  ON CONFLICT (oid) DO UPDATE SET object = excluded.object"""
 
-_COUNT_RECENT = "SELECT max(id) - (SELECT value FROM meta WHERE name = 'named') FROM objects"
+_NAMED = "SELECT value FROM meta WHERE name = 'named'"
+_LAST_AND_DELETIONS = """SELECT coalesce((SELECT max(id) FROM objects), 0), value FROM meta
+ WHERE name = 'deletions'"""
+_COUNT_RECENT = "SELECT coalesce((SELECT max(id) FROM objects), 0) - value FROM meta WHERE name = 'named'"
+_READ = "SELECT oid, id FROM objects WHERE id > ? ORDER BY id"
 
 _DROP_DOUBLES = """DELETE FROM objects WHERE id IN (SELECT id FROM (
  SELECT id, row_number() OVER (PARTITION BY oid ORDER BY codec >= 0 DESC, id DESC) AS place FROM objects
@@ -61,12 +65,12 @@ class RowNames:
         found = {oid: recent[oid] for oid in oids if oid in recent}
         if len(found) < len(oids):
             found.update(self._find_named(connection, [oid for oid in oids if oid not in found]))
-        if len(found) < len(oids) and self._read_recent(connection):
+        if len(found) < len(oids):
+            anew = self._read_recent(connection)
             rest = [oid for oid in oids if oid not in found]
             found.update((oid, self._recent[oid]) for oid in rest if oid in self._recent)
-            rest = [oid for oid in rest if oid not in found]
-            if rest:  # `named` may have risen between the two looks
-                found.update(self._find_named(connection, rest))
+            if anew:  # rows may have been listed between the two looks
+                found.update(self._find_named(connection, [oid for oid in rest if oid not in found]))
         return found
 
     def select(self, connection: Executor, columns: str, oids: Sequence[Oid]) -> list[tuple[Value, ...]]:
@@ -95,37 +99,27 @@ class RowNames:
         return cast("list[tuple[Oid, int]]", found)
 
     def _read_recent(self, connection: Executor) -> bool:
-        """Read the rows that were inserted since the last time, and return whether anything can be new."""
-        deletions = self._read_meta(connection, "deletions")
-        if self._seen < 0 or deletions != self._deletions or len(self._recent) > 2 * RECENT_ROWS:
-            self._recent, self._seen = {}, self._read_meta(connection, "named")
-            self._deletions = deletions  # once rows were deleted, their numbers can be given again
-        elif connection.execute("SELECT max(id) FROM objects").fetchone() == (self._seen,):
-            return False
-        rows = connection.execute(
-            "SELECT oid, id FROM objects WHERE id > ? ORDER BY id", (self._seen,)
-        ).fetchall()
-        if rows:
+        """Read the recent rows that were not read yet, and return whether that began anew."""
+        last, deletions = _read_numbers(connection, _LAST_AND_DELETIONS)
+        anew = self._seen < 0 or deletions != self._deletions or len(self._recent) > 2 * RECENT_ROWS
+        if anew:  # once rows were deleted, their numbers can be given again
+            (named,) = _read_numbers(connection, _NAMED)
+            self._recent, self._seen, self._deletions = {}, named, deletions
+        if last > self._seen:
+            rows = connection.execute(_READ, (self._seen,)).fetchall()
             self._recent.update(cast("list[tuple[Oid, int]]", rows))
-            self._seen = cast("int", rows[-1][1])
-        return True
-
-    def _read_meta(self, connection: Executor, name: str) -> int:
-        row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-        if row is None or not isinstance(row[0], int):
-            raise Corrupt(f"the database is damaged: it lost its number {name}")
-        return row[0]
+            self._seen = cast("int", rows[-1][1]) if rows else self._seen
+        return anew
 
     def list_recent(self, connection: Executor) -> None:
         """List the recent rows in `names` if they are many, in a transaction."""
-        count = connection.execute(_COUNT_RECENT).fetchone()
-        if count is not None and cast("int", count[0] or 0) >= RECENT_ROWS:
+        (count,) = _read_numbers(connection, _COUNT_RECENT)
+        if count >= RECENT_ROWS:
             self.list_all(connection)
 
     def list_all(self, connection: Executor) -> None:
         """List in `names` every row that is not there, in a transaction."""
-        named = self._read_meta(connection, "named")
-        connection.execute(_LIST, (named,))
+        connection.execute(_LIST, _read_numbers(connection, _NAMED))
         connection.execute(
             "UPDATE meta SET value = (SELECT coalesce(max(id), 0) FROM objects) WHERE name = 'named'"
         )
@@ -153,6 +147,13 @@ def batches(oids: Iterable[Oid]) -> Iterable[list[Oid]]:
             batch = []
     if batch:
         yield batch
+
+
+def _read_numbers(connection: Executor, statement: str) -> tuple[int, ...]:
+    row = connection.execute(statement).fetchone()
+    if row is None or not all(isinstance(each, int) for each in row):
+        raise Corrupt("the database is damaged: a number in its table meta is lost")
+    return cast("tuple[int, ...]", row)
 
 
 def _select_in(connection: Executor, statement: str, values: Sequence[Value]) -> list[tuple[Value, ...]]:

@@ -128,7 +128,7 @@ class Between:
         return result
 
 
-@pytest.mark.parametrize("statement", ["SELECT oid, object FROM names", "SELECT value FROM meta"])
+@pytest.mark.parametrize("statement", ["SELECT oid, object FROM names", "SELECT coalesce"])
 def test_rows_that_are_listed_while_they_are_looked_for_are_found(
     store: SqliteStore, other: SqliteStore, statement: str
 ) -> None:
