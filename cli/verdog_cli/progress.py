@@ -89,9 +89,13 @@ class SilentProgress:
         if notice.restorable or self._warned:
             return
         self._warned = True
+        self._clear()
         reason = harmless(notice.reason or "no reason recorded")
         with contextlib.suppress(OSError):
             tell(f"warning: checkpoint {notice.sequence} cannot be resumed or forked: {reason}")
+
+    def _clear(self) -> None:
+        """Leave the line that the cursor is in, before something is written past this object."""
 
 
 class LineProgress(SilentProgress):
@@ -170,10 +174,13 @@ class LiveProgress(LineProgress):
 
     def finish(self) -> None:
         """Remove the live line."""
+        self._clear()
+        super().finish()
+
+    def _clear(self) -> None:
         if self._live is not None:
             self._live.stop()
             self._live = None
-        super().finish()
 
     def _render(self) -> "Text":
         from rich.text import Text

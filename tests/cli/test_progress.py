@@ -1,7 +1,10 @@
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from tests.cli.terminal import ESCAPES, pipe, show
+from tests.cli.workflows import HOLDS_A_LOCK, countdown
 from verdog_cli.progress import LineProgress, LiveProgress, SilentProgress, show_progress
 from verdog_runtime.interpreter.observer import CheckpointNotice
 
@@ -97,3 +100,18 @@ def test_a_narrow_terminal_gets_narrow_lines(
     [line] = capsys.readouterr().out.splitlines()
     assert len(line) <= 40
     assert line.endswith("100 ms")
+
+
+def test_a_warning_begins_on_a_line_of_its_own_on_a_terminal(project: Path) -> None:
+    (project / "flow.py").write_text(HOLDS_A_LOCK)
+    text = show("run", "flow.py", cwd=project).text
+    before = text[: text.index("warning:")].rpartition("\n")[2]
+    assert not ESCAPES.sub("", before.rpartition("\x1b[2K")[2]).strip()
+
+
+def test_nothing_is_left_of_the_progress_of_an_export(project: Path) -> None:
+    (project / "flow.py").write_text(countdown())
+    pipe("run", "flow.py", cwd=project)
+    shown = show("git", "export", "history.git", cwd=project)
+    assert shown.code == 0
+    assert not [line for line in shown.lines if line.strip() and " of " in line]

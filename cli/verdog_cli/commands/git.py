@@ -67,8 +67,10 @@ def export(context: Context, directory: Path, files: bool) -> None:
 
 
 def _show(done: int, total: int) -> None:
-    if done % _EVERY == 0 or done == total:
-        click.echo(f"\r{done:,} of {plural(total, 'commit')}", err=True, nl=done == total)
+    if done == total:
+        click.echo("\r\x1b[K", err=True, nl=False)
+    elif done % _EVERY == 0:
+        click.echo(f"\r{done:,} of {plural(total, 'commit')}", err=True, nl=False)
 
 
 def _print(done: "Exported", where: str) -> None:
