@@ -283,6 +283,21 @@ def test_show_and_diff_tell_which_code_two_checkpoints_were_made_with(verdog: Ve
     assert "code" not in verdog("diff", "first", "same").out
 
 
+def test_many_changes_of_code_are_counted_in_text_and_whole_in_json(verdog: Verdog, project: Path) -> None:
+    (project / "pyproject.toml").touch()
+    (project / "src").mkdir()
+    (project / "flow.py").write_text(countdown())
+    verdog("run", "flow.py", "--run-id", "first")
+    for number in range(20):
+        (project / f"src/helper_{number:02}.py").touch()
+    options = ("--sessions", "fresh", "--output-dir", "other", "--allow-changed-code")
+    assert verdog("fork", "first@work#2", *options).code == 0
+    assert verdog("show", "other@2").out.count("\ncode  ") == 13
+    assert "\ncode       and 8 more\n" in verdog("show", "other@2").out
+    assert "\n  and 8 more\n" in verdog("diff", "first", "other").out
+    assert len(json.loads(verdog("show", "other@2", "--json").out)["code"]) == 20
+
+
 def test_a_run_that_another_process_holds_is_busy(verdog: Verdog, project: Path) -> None:
     (project / "flow.py").write_text(countdown(FAILS_ONCE))
     verdog("run", "flow.py", "--run-id", "first")

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from verdog_repo.resolve import RevisionRange
 
 
+_CODE = 12
+"""So many differences of code and packages are listed as text."""
+
 _STAT, _NAMES = "--stat", "--name-status"
 
 
@@ -174,7 +177,9 @@ def _format(
     code = _compare_code(repository, comparison, choice)
     if code:
         yield from ["", paint(f"code: {plural(len(code), 'difference')}", TITLE)]
-        yield from (f"  {escape(each)}" for each in code)
+        yield from (f"  {escape(each)}" for each in code[:_CODE])
+        if len(code) > _CODE:
+            yield f"  and {len(code) - _CODE:,} more"
     if not _differs(comparison, choice):
         yield from ["", "no other difference"] if code else ["no difference"]
         return

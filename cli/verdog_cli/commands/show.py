@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from verdog_repo.repository import Repository
     from verdog_repo.runs import RunHeader
 
+_CODE = 12
+"""So many changes of code and packages are listed as text."""
+
 _VALUE_LINES = 6
 """How many lines of one value are shown as text without `--all-values`."""
 
@@ -150,8 +153,10 @@ def _describe(
 
 def _describe_code(code: Sequence[str]) -> Iterator[str]:
     """Yield what changed in code and environment since the checkpoint before."""
-    for difference in code:
+    for difference in code[:_CODE]:
         yield wrap_for_person(escape(difference), "code       ")
+    if len(code) > _CODE:
+        yield f"code       and {len(code) - _CODE:,} more"
 
 
 def _describe_state(state: list[tuple[str, str]], everything: bool) -> Iterator[str]:
