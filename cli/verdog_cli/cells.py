@@ -1,6 +1,5 @@
 """Text in the cells of a terminal: how many it takes; cut, padded or wrapped to a number of them."""
 
-import textwrap
 from itertools import dropwhile
 from unicodedata import category, east_asian_width
 
@@ -57,6 +56,8 @@ def wrap(text: str, width: int, first: str = "", others: str = "", *, cut: bool 
         others: what the others begin with.
         cut: words that are longer than a line are cut; otherwise they reach over its end.
     """
+    import textwrap
+
     if not text.isascii():
         text = "".join(each + _FILLER * (_measure_character(each) - 1) for each in text)
     lines = textwrap.wrap(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from verdog_cli.cells import measure, shorten
-from verdog_cli.palette import PLAIN, TITLE, Style, paint
+from verdog_cli.palette import PLAIN, TITLE, Style, is_coloured, paint
 from verdog_cli.render import terminal_width
 
 _GAP = 2
@@ -60,12 +60,13 @@ def format_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> It
             yield from _format_record(columns, row, width)
         return
     titles = [Column(each.title, each.right, style=TITLE) for each in columns]
-    yield _format_row(titles, [each.title for each in columns], layout)
+    coloured = is_coloured()
+    yield _format_row(titles, [each.title for each in columns], layout, coloured=coloured)
     for row in rows:
         if measure(row[0]) > layout.widths[0]:
             yield _paint(columns[0], row[0])
             row = ["", *row[1:]]
-        yield _format_row(columns, row, layout)
+        yield _format_row(columns, row, layout, coloured=coloured)
 
 
 def _arrange(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> _Layout | None:
@@ -112,13 +113,16 @@ def _find_least(column: Column, wanted: int, width: int) -> int:
     return min(wanted, max(column.least, measure(column.title))) if column.least else wanted
 
 
-def _format_row(columns: Sequence[Column], row: Sequence[str], layout: _Layout) -> str:
+def _format_row(columns: Sequence[Column], row: Sequence[str], layout: _Layout, *, coloured: bool) -> str:
     cells: list[str] = []
     for index, width in zip(*layout, strict=True):
-        column = columns[index]
-        text = row[index] if column.open else shorten(row[index], width)
-        spaces = " " * (width - measure(text))
-        painted = _paint(column, row[index], text)
+        column, text = columns[index], row[index]
+        size = measure(text)
+        if size > width and not column.open:
+            text = shorten(text, width)
+            size = measure(text)
+        spaces = " " * (width - size)
+        painted = _paint(column, row[index], text) if coloured else text
         cells.append(spaces + painted if column.right else painted + spaces)
     return (" " * _GAP).join(cells).rstrip()
 
