@@ -53,11 +53,11 @@ def table(rows: list[tuple[str, ...]], columns: int) -> list[str]:
 
 
 @given(ROWS, st.integers(20, 200))
-def test_a_table_fits_any_width_save_for_names_that_are_longer(
+def test_a_table_fits_any_width_save_for_what_must_stay_whole(
     rows: list[tuple[str, ...]], columns: int
 ) -> None:
     for line in table(rows, columns):
-        assert measure(line) <= columns or line.strip() in {row[0] for row in rows}
+        assert measure(line) <= columns or line.strip() in {row[0] for row in rows} | {row[4] for row in rows}
 
 
 @given(ROWS, st.integers(20, 200))
@@ -80,8 +80,7 @@ def test_what_does_not_fit_gives_way_in_order() -> None:
         "first@1",
         "  commit",
         "    1a2b3c4d",
-        "  visit",
-        "    surv..0001",
+        "  visit su..01",
         "  next tick",
         "  n 3",
         "first@2",
