@@ -65,6 +65,19 @@ class SelfChecking(Protocol):
         """Return what is wrong, one sentence each."""
         ...
 
+    def mend(self) -> bool:
+        """Make anew what follows from the rest if it is wrong, and return whether it was."""
+        ...
+
+
+def mend_store(repository: Repository) -> bool:
+    """Make anew what follows from the rest below objects and rows if it is wrong, and return whether it was.
+
+    Durability: all of it once the call returned.
+    """
+    store = repository.store
+    return isinstance(store, SelfChecking) and store.mend()
+
 
 def check(repository: Repository, *, read_data: bool = False) -> list[Finding]:
     """Return everything that is wrong with a repository; nothing when it is sound.

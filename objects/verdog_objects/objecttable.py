@@ -216,10 +216,10 @@ def check_database(connection: Database) -> list[str]:
     ).fetchone()
     if lost is not None and lost[0]:
         problems.append(f"database: {lost[0]} objects lie in unknown packs")
-    return problems + _check_names(connection)
+    return problems + check_names(connection)
 
 
-def _check_names(connection: Database) -> list[str]:
+def check_names(connection: Database) -> list[str]:
     """Return how the table `names` differs from the objects."""
     problems: list[str] = []
     for statement, problem in _NAME_CHECKS:

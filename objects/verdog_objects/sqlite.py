@@ -169,14 +169,17 @@ class SqliteStore:
                 problems.append(str(error))
         return problems
 
-    def rebuild_names(self) -> None:
-        """Make the list of which row holds which object anew from the rows, where `check` finds it wrong.
+    def mend(self) -> bool:
+        """Make the list of which row holds which object anew if it is wrong, and return whether it was.
 
         Durability: all of it once the call returned, none of it before.
         Cost: reads every row.
         """
         with self.port, self.connections.transaction() as connection:
-            connection.names.rebuild(connection)
+            wrong = bool(objecttable.check_names(connection))
+            if wrong:
+                connection.names.rebuild(connection)
+        return wrong
 
     def _check_database(self, connection: Database) -> list[str]:
         return objecttable.check_database(connection)

@@ -57,3 +57,17 @@ def test_a_repair_tells_a_program_which_rows(verdog: Verdog, damaged: Path) -> N
     document = json.loads(verdog("fsck", "--read-data", "--repair", "--json").out)
     (row,) = document["rows"]
     assert (row["run"], row["checkpoint"]) == ("first", 6)
+
+
+def test_a_repair_makes_a_wrong_list_of_objects_anew(verdog: Verdog, project: Path) -> None:
+    (project / "flow.py").write_text(countdown(FAILS_ONCE))
+    assert verdog("run", "flow.py", "--run-id", "first").code == 1
+    connection = apsw.Connection(str(project / ".verdog/store/store.db"))
+    connection.execute("UPDATE meta SET value = 1000 WHERE name = 'named'")  # yet none is listed
+    connection.close()
+    (project / "mended").touch()
+    assert verdog("resume", "first").code == 4
+    assert "objects are not listed under their ids" in verdog("fsck").out
+    assert "was made anew from the objects" in verdog("fsck", "--read-data", "--repair").out
+    assert verdog("fsck", "--read-data").code == 0
+    assert verdog("resume", "first").code == 0
