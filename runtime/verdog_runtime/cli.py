@@ -1,7 +1,7 @@
 """Typed arguments: a workflow's input, options and params from the words of a command line."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Generic, cast
 
 from typing_extensions import TypeVar
@@ -12,6 +12,8 @@ from verdog_runtime.interpreter.params import format_address, normalize_address
 
 InputT = TypeVar("InputT")
 RuntimeOptionsT = TypeVar("RuntimeOptionsT")
+
+_Field = tuple[str, object] | tuple[str, object, object]
 
 _EXTERNAL = "external"
 _NO_PARAMS: Mapping[ParameterAddress, ParameterType] = {}
@@ -69,11 +71,15 @@ def parse_arguments(
         fields.append(("input", input_type))
     if names:
         params = [_params_field(position, *named) for position, named in enumerate(names.values())]
-        fields.append(("params", dataclasses.make_dataclass("Params", params, frozen=True, kw_only=True)))
+        fields.append(("params", _make_record("Params", params)))
     if not _is_silent(runtime_options):
         fields.append(("runtime", runtime_options))
-    record = cast("type[object]", dataclasses.make_dataclass("Arguments", fields, frozen=True, kw_only=True))
-    parsed = tyro.cli(record, args=arguments, prog=prog, config=(tyro.conf.EnumChoicesFromValues,))
+    parsed = tyro.cli(
+        _make_record("Arguments", fields),
+        args=arguments,
+        prog=prog,
+        config=(tyro.conf.EnumChoicesFromValues,),
+    )
     given: object = getattr(parsed, "params", None)
     return WorkflowArguments(
         input=getattr(parsed, "input", _silent_value(input_type)),
@@ -118,6 +124,16 @@ def format_params_name(address: ParameterAddress) -> str:
     if any(len(link) != 3 or link[0] != _EXTERNAL for link in chain):
         raise ValueError(f"the project path {path!r} is no chain of {_EXTERNAL}/<space>/<name>")
     return ".".join([part for link in chain for part in link[1:]] + [graph.rpartition(".")[2]])
+
+
+def _make_record(name: str, fields: Sequence[_Field]) -> type[object]:
+    """Return a dataclass whose source nobody looks for.
+
+    It has none, and tyro takes ten milliseconds to find that out, unless its module is one without a file.
+    """
+    record: type[object] = dataclasses.make_dataclass(name, fields, frozen=True, kw_only=True)
+    record.__module__ = "builtins"
+    return record
 
 
 def _params_field(position: int, name: str, kind: ParameterType) -> tuple[str, object, object]:

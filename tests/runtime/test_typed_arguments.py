@@ -1,3 +1,4 @@
+import linecache
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -202,6 +203,17 @@ def test_two_params_of_one_name_are_refused() -> None:
     with pytest.raises(ValueError, match="'main'"):
         parse(params_types={MAIN: Params, (".", "x.y.main"): Params})
     assert parse(params_types={MAIN: Params, (".", "x.y.main"): object}).params == {MAIN: Params()}
+
+
+def test_no_source_is_read_for_words_that_need_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(linecache, "getlines", lambda file, *rest: read.append(file) or [])
+        parsed = parse_arguments(
+            Needed, ("--input.value", "1"), params_types={MAIN: Params}, runtime_options=Options
+        )
+    assert parsed == WorkflowArguments(input=Needed(value=1), runtime=Options(), params={MAIN: Params()})
+    assert read == []
 
 
 def test_importing_the_module_does_not_import_tyro() -> None:
