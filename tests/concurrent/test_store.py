@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.contract.store import EVENTS, REFS, TABLES
+from tests.contract.tables import EVENTS, REFS, TABLES
 from verdog_objects.sqlite import create_store, open_store
 from verdog_objects.store import PAGE_ROWS, PutRow, Query
 
@@ -15,7 +15,7 @@ COMMITS = 25
 COMMIT = """
 import os, sys
 from pathlib import Path
-from tests.contract.store import EVENTS, REFS, TABLES
+from tests.contract.tables import EVENTS, REFS, TABLES
 from verdog_objects.errors import Conflict
 from verdog_objects.oid import Kind
 from verdog_objects.sqlite import open_store
@@ -49,7 +49,7 @@ store.close()
 READ = """
 import sys
 from pathlib import Path
-from tests.contract.store import EVENTS, REFS, TABLES
+from tests.contract.tables import EVENTS, REFS, TABLES
 from verdog_objects.oid import Kind
 from verdog_objects.sqlite import open_store
 from verdog_objects.store import Query
@@ -113,7 +113,7 @@ def test_processes_that_make_one_store_at_once_agree_on_it(tmp_path: Path) -> No
     program = """
 import sys
 from pathlib import Path
-from tests.contract.store import TABLES
+from tests.contract.tables import TABLES
 from verdog_objects.oid import Kind
 from verdog_objects.sqlite import create_store
 store = create_store(Path(sys.argv[1]), TABLES)

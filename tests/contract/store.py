@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
+from tests.contract.tables import EVENTS, MARKS, REFS, STEPS
 from verdog_objects.errors import Conflict, Corrupt, InvalidInput, NotFound
 from verdog_objects.oid import Kind, Oid, compute_oid, format_oid
 from verdog_objects.store import (
     PAGE_ROWS,
-    Column,
-    ColumnType,
     Guard,
     ObjectStore,
     PutRow,
@@ -18,40 +17,6 @@ from verdog_objects.store import (
     RemoveRow,
     Table,
 )
-
-TEXT, INTEGER, BLOB = ColumnType.TEXT, ColumnType.INTEGER, ColumnType.BLOB
-
-REFS = Table(
-    name="refs",
-    columns=(
-        Column(name="run", type=TEXT),
-        Column(name="tip", type=BLOB, nullable=True),
-        Column(name="epoch", type=INTEGER),
-    ),
-    key=("run",),
-    sealed=True,
-)
-STEPS = Table(
-    name="steps",
-    columns=(
-        Column(name="run", type=TEXT),
-        Column(name="sequence", type=INTEGER),
-        Column(name="label", type=TEXT, nullable=True),
-        Column(name="digest", type=BLOB),
-    ),
-    key=("run", "sequence"),
-    indexes=(("digest",), ("label", "sequence")),
-)
-EVENTS = Table(
-    name="events",
-    columns=(Column(name="number", type=INTEGER), Column(name="run", type=TEXT)),
-    key=("number",),
-    indexes=(("run",),),
-    numbered=True,
-    sealed=True,
-)
-MARKS = Table(name="marks", columns=(Column(name="mark", type=BLOB),), key=("mark",))
-TABLES = (REFS, STEPS, EVENTS, MARKS)
 
 SMALL = b"a small value"
 LARGE = bytes(range(256)) * 400

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.store import EVENTS, REFS, TABLES
+from tests.contract.tables import EVENTS, REFS, TABLES
 from tests.crash.images import Machine, WatchedVfs
 from verdog_objects import durable, writer
 from verdog_objects.errors import NotFound, VerdogError

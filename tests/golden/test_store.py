@@ -1,6 +1,6 @@
 """The store's format 1, frozen: a change here is a new format."""
 
-from tests.contract.store import EVENTS, REFS, TABLES
+from tests.contract.tables import EVENTS, REFS, TABLES
 from verdog_objects import packs, rows, schema
 
 STATEMENTS = {

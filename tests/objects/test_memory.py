@@ -2,7 +2,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.contract.store import TABLES, StoreContract
+from tests.contract.store import StoreContract
+from tests.contract.tables import TABLES
 from verdog_objects.memory import MemoryStore
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.store import TABLES, put
+from tests.contract.store import put
+from tests.contract.tables import TABLES
 from verdog_objects import writer as writing
 from verdog_objects.oid import Kind, Oid
 from verdog_objects.sqlite import SqliteStore, create_store, open_store

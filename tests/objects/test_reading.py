@@ -7,7 +7,8 @@ from typing import Any
 import apsw
 import pytest
 
-from tests.contract.store import TABLES, put
+from tests.contract.store import put
+from tests.contract.tables import TABLES
 from verdog_objects.errors import Corrupt, Missing
 from verdog_objects.oid import Kind, Oid, compute_oid
 from verdog_objects.sqlite import DATABASE_NAME, SqliteStore, create_store

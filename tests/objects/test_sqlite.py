@@ -10,7 +10,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.contract.store import EVENTS, LARGE, REFS, SMALL, STEPS, TABLES, StoreContract, put
+from tests.contract.store import LARGE, SMALL, StoreContract, put
+from tests.contract.tables import EVENTS, REFS, STEPS, TABLES
 from verdog_objects import connections, packs, sqlite
 from verdog_objects.errors import (
     Busy,

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tests.contract.store import EVENTS, MARKS, REFS, STEPS, TABLES
+from tests.contract.tables import EVENTS, MARKS, REFS, STEPS, TABLES
 from verdog_objects import rownames
 from verdog_objects.errors import VerdogError
 from verdog_objects.memory import MemoryStore
