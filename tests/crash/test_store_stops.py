@@ -194,9 +194,14 @@ def make_and_stop_everywhere(project: Path, image: Path, leaves_out: LeavesOut |
         Repository.create(project).close()
         recording.end()
     total = len(recording.operations)
+    seen: set[object] = set()
     for stop in range(total + 1):
         for loss in Loss:
-            recording.leave(stop, loss, random.Random(stop)).build(image)
+            remains = recording.leave(stop, loss, random.Random(stop))
+            if stop < total and remains.identity in seen:
+                continue
+            seen.add(remains.identity)
+            remains.build(image)
             try:
                 if stop == total:
                     Repository.open(image).close()
