@@ -4,28 +4,25 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.workflows import countdown
-from tests.commandline import Result, Verdog
+from tests.commandline import Verdog
+from tests.processes import Starter
 from verdog_repo.names import RunId
 from verdog_repo.repository import Repository
 
 C_LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
-def in_the_c_locale(*arguments: str) -> Result:
-    """Run a command line in a process of its own, in the current directory."""
-    done = subprocess.run(
-        [sys.executable, "-m", "verdog_cli", *arguments],
-        env={**os.environ, **C_LOCALE},
-        capture_output=True,
-        check=False,
-        timeout=60,
-    )
-    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+@pytest.fixture(scope="module")
+def in_the_c_locale() -> Iterator[Verdog]:
+    """Runs a command line in a process of its own, in the current directory."""
+    with Starter(C_LOCALE) as starter:
+        yield starter.run
 
 
 def header_of(project: Path, run: str) -> tuple[str, str, str]:
@@ -47,14 +44,14 @@ def recorded(verdog: Verdog, project: Path) -> Path:
     return project
 
 
-def test_a_directory_is_found_and_compared(recorded: Path) -> None:
+def test_a_directory_is_found_and_compared(recorded: Path, in_the_c_locale: Verdog) -> None:
     assert "absent" not in in_the_c_locale("runs").out
     status = in_the_c_locale("status", "größe")
     assert (status.code, status.err) == (0, "")
     assert "every recorded file is as it was recorded" in status.out
 
 
-def test_a_fork_is_written_where_it_was_told_and_goes_on(recorded: Path) -> None:
+def test_a_fork_is_written_where_it_was_told_and_goes_on(recorded: Path, in_the_c_locale: Verdog) -> None:
     forked = in_the_c_locale("fork", "first@3", "--sessions", "fresh", "--output-dir", "zweig-ü", "--json")
     document = json.loads(forked.out)
     assert (forked.code, forked.err) == (0, f"run {document['run']}\n")
@@ -63,20 +60,24 @@ def test_a_fork_is_written_where_it_was_told_and_goes_on(recorded: Path) -> None
     assert registered(recorded) == {str(recorded / "größe"), str(recorded / "zweig-ü")}
 
 
-def test_a_run_is_stored_as_in_any_other_locale(verdog: Verdog, recorded: Path) -> None:
+def test_a_run_is_stored_as_in_any_other_locale(
+    verdog: Verdog, recorded: Path, in_the_c_locale: Verdog
+) -> None:
     assert in_the_c_locale("run", "flöw.py", "--run-id", "second", "--output-dir", "maß").code == 0
     assert header_of(recorded, "second") == ("maß", *header_of(recorded, "first")[1:])
     assert verdog("status", "second").code == 0
     assert verdog("fork", "second@3", "--sessions", "fresh").code == 0
 
 
-def test_a_directory_that_is_gone_is_written_again_under_its_name(recorded: Path) -> None:
+def test_a_directory_that_is_gone_is_written_again_under_its_name(
+    recorded: Path, in_the_c_locale: Verdog
+) -> None:
     (recorded / "größe").rename(recorded / "kept")
     assert in_the_c_locale("restore", "first").code == 0
     assert (recorded / "größe" / "work").is_dir()
 
 
-def test_a_moved_directory_is_registered(recorded: Path) -> None:
+def test_a_moved_directory_is_registered(recorded: Path, in_the_c_locale: Verdog) -> None:
     (recorded / "größe").rename(recorded / "straße")
     assert in_the_c_locale("runs", "register", "straße").code == 0
     assert header_of(recorded, "first")[0] == "straße"
@@ -84,7 +85,9 @@ def test_a_moved_directory_is_registered(recorded: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [("log", "nö"), ("log", "first@nö"), ("status", "./nö")])
-def test_a_name_that_nothing_has_is_not_found(recorded: Path, words: tuple[str, ...]) -> None:
+def test_a_name_that_nothing_has_is_not_found(
+    recorded: Path, in_the_c_locale: Verdog, words: tuple[str, ...]
+) -> None:
     result = in_the_c_locale(*words)
     assert result.code == 2
     assert "nö" in result.err

@@ -1,12 +1,12 @@
 """Holding a run: its lease, the lock in its directory, and that the directory is its own."""
 
-import multiprocessing
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.processes import forking_context
 from tests.runtime.graphs import Count, count_visits, line_graph, loop_graph, workflow
 from tests.runtime.recorded import AUTO, fail_in, fork, header_of, opened, read_tree, refused, resume, run
 from verdog_objects.errors import InvalidInput
@@ -175,7 +175,7 @@ def test_of_two_that_begin_in_one_directory_one_wins_and_the_other_never_runs(
     project: Path, what: str
 ) -> None:
     run(project, workflow(loop_graph()), 2, output="source", run_id="source")
-    context = multiprocessing.get_context("spawn")
+    context = forking_context(__name__)
     barrier, told = context.Barrier(2), context.Queue()
     others = [
         context.Process(target=begin, args=(str(project), f"{what}{number}", barrier, told))

@@ -1,7 +1,6 @@
 """Resuming refused: why, naming every path and every file, and leaving everything as it was."""
 
 import json
-import multiprocessing
 import shutil
 import sys
 import threading
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.processes import forking_context
 from tests.runtime.graphs import (
     INIT,
     LEFT,
@@ -283,7 +283,7 @@ def hold(project: str, ready: Any, done: Any) -> None:
 
 def test_of_two_resumes_at_once_one_wins_and_the_other_is_told_who(project: Path) -> None:
     definition = failed(project)
-    context = multiprocessing.get_context("spawn")
+    context = forking_context(__name__)
     ready, done = context.Event(), context.Event()
     other = context.Process(target=hold, args=(str(project), ready, done))
     other.start()
