@@ -150,7 +150,7 @@ def large_project(project: Path) -> Path:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("gibibytes", [1, 5])
+@pytest.mark.parametrize("gibibytes", [1, 5], ids=["1GiB", "5GiB"])
 def test_a_file_of_gigabytes_comes_back_exactly_and_an_edit_costs_little(
     large_project: Path, gibibytes: int
 ) -> None:
