@@ -4,6 +4,7 @@ import importlib.metadata
 import os
 import platform
 import re
+import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -14,14 +15,15 @@ from typing import Final
 from verdog_objects.disks import Disk, inspect_disk, measure_sync
 from verdog_objects.errors import Unavailable, VerdogError
 from verdog_objects.locking import Owner, is_locked, read_owner
+from verdog_objects.staging import list_left_behind
 from verdog_repo.filenames import locate_directory
 from verdog_repo.names import RunId
 from verdog_repo.repository import CONTROL_DIRECTORY, Repository
 from verdog_repo.runs import RunStatus
 
 _WRITTEN_S: Final = 60
-_LEFTOVER: Final = re.compile(r"\.verdog-partial-[0-9a-f]{16}-[0-9a-f]{8}|\..+\.[0-9a-f]{16,32}\.tmp")
-"""What a killed checkout, or a killed writer of one file, leaves beside its destination."""
+_LEFTOVER: Final = re.compile(r"\..+\.[0-9a-f]{16,32}\.tmp")
+"""What a killed writer of one file leaves beside its destination."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,9 +223,18 @@ def _find_leftovers(places: _Places) -> Iterator[Path]:
     here = [*places.directories, *places.outputs]
     here += [each for each in _children(places.directories[-1]) if each.is_dir() and not each.is_symlink()]
     for directory in dict.fromkeys(here):
+        yield from _staged(directory)
         for path in _children(directory):
             if _LEFTOVER.fullmatch(path.name) and _is_left(path):
                 yield path
+
+
+def _staged(directory: Path) -> list[Path]:
+    """Return what killed checkouts and forks left in a directory."""
+    try:
+        return list_left_behind(directory)
+    except OSError:
+        return []
 
 
 def _children(directory: Path) -> list[Path]:
@@ -234,10 +245,9 @@ def _children(directory: Path) -> list[Path]:
 
 
 def _is_left(path: Path) -> bool:
-    """Return whether nobody fills a directory any more; a file takes far less than a minute."""
+    """Return whether nobody writes a file any more; it takes far less than a minute."""
     try:
-        if path.is_dir():
-            return not is_locked(path)
-        return path.lstat().st_mtime < time.time() - _WRITTEN_S
-    except (OSError, VerdogError):
+        status = path.lstat()
+    except OSError:
         return False
+    return stat.S_ISREG(status.st_mode) and status.st_mtime < time.time() - _WRITTEN_S

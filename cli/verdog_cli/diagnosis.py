@@ -115,7 +115,9 @@ def _judge_leftovers(facts: "Facts") -> Iterator[Remark]:
             kind="leftover",
             finding=True,
             message=f"{escape(str(path))} was left by a process that was killed",
-            hint="nothing needs it: remove it",
+            hint="nothing needs it: remove it, or let the next checkout or fork there do so"
+            if path.name.startswith(".verdog-partial-")
+            else "nothing needs it: remove it",
         )
     if len(facts.leftovers) > _SHOWN:
         more = plural(len(facts.leftovers) - _SHOWN, "more path")

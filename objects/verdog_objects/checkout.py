@@ -1,6 +1,7 @@
 """A recorded tree written into a directory: all of it, verified, or nothing."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from verdog_objects.filewriter import FileWriter, Objects, get_object, read_obje
 from verdog_objects.nodes import Entry, EntryKind, Totals
 from verdog_objects.oid import Kind, Oid
 from verdog_objects.paths import escape_path
-from verdog_objects.staging import stage
+from verdog_objects.staging import Staging, stage
 from verdog_objects.store import ObjectReader, ObjectWriter
 
 GROUP_ENTRIES = 500
@@ -22,16 +23,18 @@ GROUP_BYTES = 8 << 20
 _Named = tuple[bytes, Entry]
 
 
-class Rebased(NamedTuple):
-    """A tree that was written with other link targets.
+class StagedTree(NamedTuple):
+    """A tree that was written beside its destination, with other link targets.
 
     Attributes:
         totals: what was written.
         changed: the paths whose link target is another one than recorded, with their new entries.
+        publish: gives the directory its own name; durable once the call returned.
     """
 
     totals: Totals
     changed: dict[bytes, Entry]
+    publish: Callable[[], None]
 
 
 def materialise(
@@ -67,11 +70,14 @@ def materialise(
     selection = _Selection(reader, root, only)
     totals = selection.count()
     _check_size(totals, max_bytes)
-    _write_tree(reader, selection, destination, preserve_special, None)
+    with stage(destination) as staging:
+        _fill(reader, selection, staging, preserve_special, None)
+        staging.publish()
     return totals
 
 
-def materialise_rebased(
+@contextmanager
+def staged_rebased(
     writer: ObjectWriter,
     root: Oid,
     destination: Path,
@@ -79,10 +85,11 @@ def materialise_rebased(
     old_prefix: bytes,
     new_prefix: bytes,
     max_bytes: int | None = None,
-) -> Rebased:
-    """Write a whole tree as `materialise` does, keeping all mode bits, with links moved to another place.
+) -> Generator[StagedTree]:
+    """Write a whole tree beside its destination, keeping all mode bits, with links moved to another place.
 
-    A link whose target is `old_prefix` or below it gets the same place at `new_prefix` as its target.
+    A link whose target is `old_prefix` or below it gets the same place at `new_prefix` as its target. What is
+    not published in the block is removed at its end.
 
     Args:
         writer: where the tree is; the new targets are put there.
@@ -96,6 +103,8 @@ def materialise_rebased(
         InvalidInput: as for `materialise`, or a prefix is not absolute.
         Corrupt: as for `materialise`.
         Unavailable: as for `materialise`.
+
+    Durability: all of it when the block begins, under another name until it is published.
     """
     old, new = old_prefix.rstrip(b"/"), new_prefix.rstrip(b"/")
     if old[:1] != b"/" or new[:1] != b"/":
@@ -112,8 +121,10 @@ def materialise_rebased(
     selection = _Selection(writer, root, ())
     totals = selection.count()
     _check_size(totals, max_bytes)
-    _write_tree(writer, selection, destination, True, rebase)
-    return Rebased(totals, changed)
+    with stage(destination) as staging:
+        _fill(writer, selection, staging, True, rebase)
+        staging.settle()
+        yield StagedTree(totals, changed, staging.publish)
 
 
 _Rebase = Callable[[bytes, Entry, bytes], tuple[Entry, bytes]]
@@ -202,27 +213,25 @@ def _check_size(totals: Totals, max_bytes: int | None) -> None:
         raise InvalidInput(f"the tree holds {totals.size_bytes} bytes; {max_bytes} are allowed")
 
 
-def _write_tree(
+def _fill(
     reader: ObjectReader,
     selection: _Selection,
-    destination: Path,
+    staging: Staging,
     preserve_special: bool,
     rebase: _Rebase | None,
 ) -> None:
-    with stage(destination) as staging:
-        with Descent(staging.path) as descent:
-            files = FileWriter(reader, descent, staging.created_mode, preserve_special=preserve_special)
-            for group in _group(selection.iterate()):
-                objects = _read_group(reader, group)
-                for path, entry in group:
-                    if rebase is not None and entry.kind is EntryKind.SYMLINK:
-                        target = get_object(path, Kind.BLOB, entry.oid, entry.size, objects)
-                        entry, target = rebase(path, entry, target)
-                        files.write(path, entry, {entry.oid: (Kind.BLOB, target)})
-                    else:
-                        files.write(path, entry, objects)
-            files.finish()
-        staging.publish()
+    with Descent(staging.path) as descent:
+        files = FileWriter(reader, descent, staging.created_mode, preserve_special=preserve_special)
+        for group in _group(selection.iterate()):
+            objects = _read_group(reader, group)
+            for path, entry in group:
+                if rebase is not None and entry.kind is EntryKind.SYMLINK:
+                    target = get_object(path, Kind.BLOB, entry.oid, entry.size, objects)
+                    entry, target = rebase(path, entry, target)
+                    files.write(path, entry, {entry.oid: (Kind.BLOB, target)})
+                else:
+                    files.write(path, entry, objects)
+        files.finish()
 
 
 def _group(entries: Iterable[_Named]) -> Iterator[list[_Named]]:

@@ -72,7 +72,7 @@ def discard_staged(staging: Path) -> None:
     """Remove what a restore that was killed had staged in a directory. Nobody else is restoring there."""
     if staging.is_dir():
         place = staging / _PLACE
-        remove_left_behind(place)
+        remove_left_behind(staging)
         if place.is_dir() and not place.is_symlink():
             remove_tree(place)
 

@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import re
 import secrets
 import stat
 from collections.abc import Generator
@@ -23,6 +24,7 @@ from verdog_objects.errors import InvalidInput, Unavailable, VerdogError
 from verdog_objects.paths import escape_path
 
 _ATTEMPTS = 20
+_STAGING_NAME = re.compile(r"\.verdog-partial-[0-9a-f]{16}-[0-9a-f]{8}")
 
 
 class Staging:
@@ -39,10 +41,22 @@ class Staging:
         self.destination = destination
         self.created_mode = stat.S_IMODE(path.lstat().st_mode)
         self._final_mode = self.created_mode if final_mode is None else final_mode
+        self._settled = False
         path.chmod(0o700)
         self._lock = _lock_directory(path)
         if self._lock is None:
             raise FileExistsError(path)
+
+    def settle(self) -> None:
+        """Make everything in the directory durable, so that only its name is left to be given.
+
+        Raises:
+            Unavailable: the disk is full.
+        """
+        if self._lock is not None and not self._settled:
+            os.fchmod(self._lock, self._final_mode)
+            durable.sync_tree(self.path)
+            self._settled = True
 
     def publish(self) -> None:
         """Give the directory its own name.
@@ -54,8 +68,7 @@ class Staging:
         """
         if self._lock is None:
             return
-        os.fchmod(self._lock, self._final_mode)
-        durable.sync_tree(self.path)
+        self.settle()
         durable.rename(self.path, self.destination)
 
     def close(self) -> None:
@@ -69,7 +82,7 @@ class Staging:
 def stage(destination: Path) -> Generator[Staging, None, None]:
     """Hold a new directory beside a destination; it is removed if it was not published.
 
-    What a killed process left behind for the same destination is removed first. Missing directories above the
+    What killed processes left behind in the same directory is removed first. Missing directories above the
     destination are made, and removed again on failure.
 
     Raises:
@@ -82,7 +95,7 @@ def stage(destination: Path) -> Generator[Staging, None, None]:
         final_mode = _check_destination(destination)
         _make_parents(destination, made)
         place = destination.parent.resolve() / destination.name
-        remove_left_behind(place)
+        remove_left_behind(place.parent)
         staging = _begin(place, final_mode)
         yield staging
     except BaseException as error:
@@ -95,19 +108,29 @@ def stage(destination: Path) -> Generator[Staging, None, None]:
             staging.close()
 
 
-def remove_left_behind(destination: Path) -> None:
-    """Remove staging directories of a destination whose process is gone."""
-    prefix = _staging_prefix(destination)
-    for each in os.listdir(destination.parent):  # noqa: PTH208
-        if each.startswith(prefix):
-            path = destination.parent / each
-            lock = _lock_directory(path)
-            if lock is not None:
-                try:
-                    with contextlib.suppress(OSError):
-                        remove_tree(path)
-                finally:
-                    os.close(lock)
+def remove_left_behind(directory: Path) -> None:
+    """Remove the staging directories in a directory that this user made and no process holds any more."""
+    for path in list_left_behind(directory):
+        lock = _lock_directory(path)
+        if lock is not None:
+            try:
+                with contextlib.suppress(OSError):
+                    remove_tree(path)
+            finally:
+                os.close(lock)
+
+
+def list_left_behind(directory: Path) -> list[Path]:
+    """Return the staging directories in a directory that this user made and no process holds any more."""
+    found: list[Path] = []
+    for name in sorted(filter(_STAGING_NAME.fullmatch, os.listdir(directory))):  # noqa: PTH208
+        path = directory / name
+        lock = _lock_directory(path)
+        if lock is not None:
+            if os.fstat(lock).st_uid == os.geteuid():
+                found.append(path)
+            os.close(lock)
+    return found
 
 
 def remove_tree(path: Path) -> None:

@@ -125,7 +125,6 @@ def test_many_interrupted_runs_are_counted(facts: Facts) -> None:
 
 def test_what_was_left_behind_is_found(verdog: Verdog, finished: HandMade, project: Path) -> None:
     gone = project / f".verdog-partial-{'0' * 16}-{'1' * 8}"
-    gone.mkdir()
     old = project / ".verdog" / f".gitignore.{'0' * 16}.tmp"
     old.touch()
     os.utime(old, (0, 0))
@@ -134,6 +133,7 @@ def test_what_was_left_behind_is_found(verdog: Verdog, finished: HandMade, proje
     beside = finished.output.parent / f".verdog-partial-{'2' * 16}-{'3' * 8}"
     beside.mkdir()
     with stage(project / "checkout"):
+        gone.mkdir()
         document = json.loads(verdog("doctor", "--json").out)
     assert sorted(document["leftovers"]) == sorted(map(str, (gone, old, beside)))
     assert [each["kind"] for each in document["findings"] if each["kind"] == "leftover"] == ["leftover"] * 3

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.objects.trees import UnsyncedDisk, build, capture_all, record, snapshot, unprivileged
 from verdog_objects import durable, filewriter, manifest
-from verdog_objects.checkout import materialise, materialise_rebased
+from verdog_objects.checkout import materialise, staged_rebased
 from verdog_objects.chunking import decode_chunks, encode_chunks
 from verdog_objects.errors import Corrupt, InvalidInput, NotFound, Unavailable
 from verdog_objects.manifest import EMPTY_OID, Entry, EntryKind, Totals
@@ -368,9 +368,11 @@ def test_links_into_the_old_place_point_into_the_new_one(tmp_path: Path) -> None
     for name, target in targets.items():
         os.symlink(target, os.path.join(old, name))
     writer, root = record(source)
-    rebased = materialise_rebased(
+    with staged_rebased(
         writer, root, tmp_path / "fork", old_prefix=old + b"/", new_prefix=b"/new/place"
-    )
+    ) as rebased:
+        assert not (tmp_path / "fork").exists()
+        rebased.publish()
     found = {path: target for path, (_, target) in snapshot(tmp_path / "fork").items()}
     assert found == {**targets, b"in": b"/new/place/a/b", b"at": b"/new/place"}
     assert sorted(rebased.changed) == [b"at", b"in"]
@@ -382,10 +384,21 @@ def test_links_into_the_old_place_point_into_the_new_one(tmp_path: Path) -> None
 
 def test_links_are_rebased_only_between_absolute_places(tmp_path: Path, writer: MemoryWriter) -> None:
     for old, new in ((b"a", b"/b"), (b"/a", b"b"), (b"/", b"/b"), (b"/a", b"")):
-        with pytest.raises(InvalidInput):
-            materialise_rebased(
-                writer, manifest.empty(writer), tmp_path / "d", old_prefix=old, new_prefix=new
-            )
+        staged = staged_rebased(
+            writer, manifest.empty(writer), tmp_path / "d", old_prefix=old, new_prefix=new
+        )
+        with pytest.raises(InvalidInput), staged:
+            pass
+
+
+def test_a_staged_tree_that_is_not_published_is_removed(tmp_path: Path, writer: MemoryWriter) -> None:
+    root = build(writer, {b"f": Entry(EntryKind.FILE, 0o644, 1, writer.put(Kind.BLOB, b"x"))})
+    with (
+        pytest.raises(KeyError),
+        staged_rebased(writer, root, tmp_path / "d", old_prefix=b"/a", new_prefix=b"/b"),
+    ):
+        raise KeyError
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_directories_deeper_than_any_path_can_be(tmp_path: Path, writer: MemoryWriter) -> None:

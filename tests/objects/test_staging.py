@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.objects.trees import run_script, unprivileged
+from tests.objects.trees import NOBODY, run_script, unprivileged
 from verdog_objects import durable
 from verdog_objects.errors import InvalidInput, Unavailable
 from verdog_objects.staging import remove_tree, stage
@@ -84,6 +84,40 @@ def test_what_a_killed_process_left_is_removed_by_the_next_one(tmp_path: Path) -
     with stage(tmp_path / "d") as staging:
         staging.publish()
     assert list_names(tmp_path) == ["d"]
+
+
+def test_what_was_left_for_another_destination_is_removed_too(tmp_path: Path) -> None:
+    run_script(_KILLED, str(tmp_path / "other"), "die")
+    with stage(tmp_path / "d") as staging:
+        staging.publish()
+    assert list_names(tmp_path) == ["d"]
+
+
+def test_what_only_looks_like_something_left_behind_stays(tmp_path: Path) -> None:
+    names = [
+        ".verdog-partial",
+        ".verdog-partial-mine",
+        f".verdog-partial-{'0' * 16}-{'1' * 8}.bak",
+        f".verdog-partial-{'G' * 16}-{'1' * 8}",
+        f"x.verdog-partial-{'0' * 16}-{'1' * 8}",
+    ]
+    for name in names:
+        (tmp_path / name).mkdir()
+    (tmp_path / f".verdog-partial-{'2' * 16}-{'3' * 8}").touch()
+    (tmp_path / f".verdog-partial-{'4' * 16}-{'5' * 8}").symlink_to(tmp_path)
+    before = list_names(tmp_path)
+    with stage(tmp_path / "d") as staging:
+        staging.publish()
+    assert sorted(list_names(tmp_path)) == sorted([*before, "d"])
+
+
+@pytest.mark.root
+def test_what_another_user_left_behind_stays(tmp_path: Path) -> None:
+    name = run_script(_KILLED, str(tmp_path / "other"), "die").strip()
+    os.chown(tmp_path / name, NOBODY, NOBODY)
+    with stage(tmp_path / "d") as staging:
+        staging.publish()
+    assert sorted(list_names(tmp_path)) == sorted([name, "d"])
 
 
 _KILLED_AT = """

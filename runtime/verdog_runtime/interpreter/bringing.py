@@ -19,7 +19,7 @@ from verdog_runtime.storeerrors import IntegrityError
 def bring_artifacts(
     reader: ObjectReader, root: Oid, output: Path, signatures: Signatures, *, restore: bool
 ) -> tuple[bytes, ...]:
-    """Check every recorded file of an output directory, or write them all if the directory is gone.
+    """Check every recorded file of an output directory, or write them all if the directory is gone or empty.
 
     Args:
         reader: where the tree is.
@@ -34,7 +34,7 @@ def bring_artifacts(
     Raises:
         IntegrityError: naming each path that is missing, changed or has other permissions.
     """
-    if not os.path.lexists(output):
+    if not os.path.lexists(output) or _is_empty(output):
         output.parent.mkdir(parents=True, exist_ok=True)
         materialise(reader, root, output, preserve_special=True)
     differences = verify_tree(reader, root, output, signatures=signatures)
@@ -51,6 +51,15 @@ def bring_artifacts(
     discard_staged(output / CONTROL_DIRECTORY)
     claim_output(output)
     return restored
+
+
+def _is_empty(output: Path) -> bool:
+    """Return whether a directory holds nothing, as one does that a killed fork was about to fill."""
+    try:
+        with os.scandir(output) as entries:
+            return next(entries, None) is None
+    except NotADirectoryError:
+        return False
 
 
 def put_back(

@@ -1,15 +1,14 @@
 """Forking: a new run goes on from a checkpoint of another one, in a directory of its own."""
 
-import contextlib
 import os
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from verdog_objects.checkout import materialise_rebased
+from verdog_objects.checkout import staged_rebased
 from verdog_objects.errors import InvalidInput, Unavailable, VerdogError
 from verdog_objects.manifest import path_key, update
 from verdog_objects.oid import Oid
-from verdog_objects.staging import remove_tree
 from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.fork import Rebased, check_forkable
 from verdog_repo.lineage import ArgumentsKind, Lineage, LineageKind
@@ -42,6 +41,7 @@ from verdog_runtime.interpreter.resume import (
     workflow_file,
 )
 from verdog_runtime.interpreter.settings import Settings
+from verdog_runtime.interpreter.storebooks import describe_error
 from verdog_runtime.mirror import mirror_run
 from verdog_runtime.refusals import DestinationInvalid, told_as_run_errors
 from verdog_runtime.runfacts import read_facts
@@ -176,7 +176,8 @@ def make_fork(
 
     The new run is interrupted until it is resumed.
 
-    Durability: files first, then header, commit and ref in one step.
+    Durability: the files under another name, then header, commit and ref in one step, then the name of the
+        directory. Without that name, resuming the run writes the directory.
     """
     header = replace(
         forking.header,
@@ -196,7 +197,6 @@ def make_fork(
             arguments=ArgumentsKind.CHECKPOINT,
         ),
     )
-    forking.output.parent.mkdir(parents=True, exist_ok=True)
     checkpoint = _commit_fork(repository, forking, request, header, operation)
     claim_output(forking.output)
     log = AcknowledgementLog(forking.output)
@@ -214,31 +214,35 @@ def _commit_fork(
     header: RunHeader,
     operation: OperationDraft,
 ) -> Checkpoint:
-    with repository.store.writer() as writer:
+    with repository.store.writer() as writer, ExitStack() as stack:
         try:
-            written = materialise_rebased(
-                writer,
-                forking.artifacts,
-                forking.output,
-                old_prefix=os.fsencode(forking.source_output),
-                new_prefix=os.fsencode(forking.output),
+            staged = stack.enter_context(
+                staged_rebased(
+                    writer,
+                    forking.artifacts,
+                    forking.output,
+                    old_prefix=os.fsencode(forking.source_output),
+                    new_prefix=os.fsencode(forking.output),
+                )
             )
         except (Unavailable, InvalidInput):
             # Another fork may have been faster.
             _require_destination(forking.output, forking.source_output, repository.project)
             raise
+        changes = {path_key(path): entry for path, entry in staged.changed.items()}
+        artifacts = update(writer, forking.artifacts, changes) if changes else forking.artifacts
+        checkpoint = repository.fork(
+            request.source,
+            header,
+            clear_sessions=request.sessions is SessionPolicy.FRESH,
+            operation=operation,
+            rebased=Rebased(writer, artifacts),
+        )
         try:
-            changes = {path_key(path): entry for path, entry in written.changed.items()}
-            artifacts = update(writer, forking.artifacts, changes) if changes else forking.artifacts
-            return repository.fork(
-                request.source,
-                header,
-                clear_sessions=request.sessions is SessionPolicy.FRESH,
-                operation=operation,
-                rebased=Rebased(writer, artifacts),
-            )
-        except BaseException:
-            # No run owns the directory that was just made, and it would be in the way of a second try.
-            with contextlib.suppress(OSError, VerdogError):
-                remove_tree(forking.output)
+            staged.publish()
+        except VerdogError as error:
+            failed = replace(header, status=RunStatus.FAILED, error=describe_error(error))
+            repository.update_header(request.run, None, failed)
+            _require_destination(forking.output, forking.source_output, repository.project)
             raise
+        return checkpoint
