@@ -34,6 +34,7 @@ class Context:
         run: the run that the command is about, once that is known.
         operation: the command, as `git export`.
         form: the option that chose another form of output than text for people, such as `--json`.
+        run_id: what a new run is to be called; None lets verdog choose.
         transitions: how many the run may make from here on; None for what is usual.
         error_form: `--json` or `--jsonl` if an error is to be told that way as well; known before `form`.
     """
@@ -48,6 +49,7 @@ class Context:
     operation: str = ""
     form: str | None = None
     error_form: str | None = None
+    run_id: str | None = None
     transitions: int | None = None
 
     def project(self) -> Path:

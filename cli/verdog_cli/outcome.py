@@ -112,7 +112,12 @@ def conduct(context: Context, output_dir: Path) -> "Generator[Conduct]":
     title = f"writing to {context.display(output_dir)}"
     collect_as_usual()
     with show_progress(title, quiet=context.form == JSON) as progress, _process_put_back():
-        yield Conduct(observer=progress, command=tuple(sys.argv[1:]), transitions=context.transitions)
+        yield Conduct(
+            observer=progress,
+            command=tuple(sys.argv[1:]),
+            transitions=context.transitions,
+            run_id=context.run_id,
+        )
 
 
 @contextlib.contextmanager

@@ -16,6 +16,7 @@ from verdog_repo.lineage import ArgumentsKind
 from verdog_repo.names import RunId, parse_run_id
 from verdog_repo.repository import Repository
 from verdog_repo.runs import RunError, RunHeader, RunStatus
+from verdog_repo.transaction import require_unused
 from verdog_runtime.cancellation import CancellationToken, ExecutionCancelled
 from verdog_runtime.interpreter.begin import RunRequest, begin_run
 from verdog_runtime.interpreter.commands import Fail, Finish
@@ -69,12 +70,14 @@ class Conduct:
         cancellation: stops the execution.
         transitions: how many transitions the run may make from here on; None for the usual limit of a new
             run, or for what is left to one that goes on.
+        run_id: the id of a run that is made from another one; a new UUID when None.
     """
 
     observer: Observer
     command: tuple[str, ...] = ()
     cancellation: CancellationToken | None = None
     transitions: int | None = None
+    run_id: str | None = None
 
 
 def run_workflow(
@@ -174,7 +177,7 @@ def restart_recorded(
     loaded = load_recorded(repository, header, workflow)
     used = header.arguments if arguments is None else tuple(arguments)
     configured = configure_workflow(loaded, used)
-    run = parse_run_id(str(uuid.uuid4()))
+    run = _choose_id(repository, conduct)
     restart = RestartRequest(
         source=source,
         sessions=SessionPolicy(sessions),
@@ -364,11 +367,20 @@ def _fork_request(
 ) -> ForkRequest:
     return ForkRequest(
         source=source.commit,
-        run=parse_run_id(str(uuid.uuid4())),
+        run=_choose_id(repository, conduct),
         output_dir=output_dir or choose_output(repository.project, header.workflow),
         sessions=SessionPolicy(sessions),
         command=conduct.command,
     )
+
+
+def _choose_id(repository: Repository, conduct: Conduct) -> RunId:
+    """Return the id of a new run; refuse one that is taken before anything is written."""
+    if conduct.run_id is None:
+        return parse_run_id(str(uuid.uuid4()))
+    run = parse_run_id(conduct.run_id)
+    require_unused(repository.catalog, run)
+    return run
 
 
 def _format_notes(error: BaseException) -> str:

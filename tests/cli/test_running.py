@@ -254,6 +254,21 @@ def test_a_fork_without_word_on_conversations_is_told_what_suits(verdog: Verdog,
         assert "`--sessions fresh`" in result.err
 
 
+@pytest.mark.parametrize("words", [("fork", "first@work#2"), ("restart", "first")])
+def test_a_run_made_from_another_one_can_be_named(verdog: Verdog, flow: Path, words: tuple[str, ...]) -> None:
+    verdog("run", "flow.py", "--run-id", "first")
+    made = verdog(*words, "--sessions", "fresh", "--run-id", "second")
+    assert made.code == 0
+    assert made.out.startswith("run second\n")
+    assert "second@" in verdog("log", "second", "-n", "1").out
+    before = sorted(flow.parent.glob(".verdog/runs/*/*"))
+    for name in ("first", "second", "a b"):
+        result = verdog(*words, "--sessions", "fresh", "--run-id", name)
+        assert result.code == 2
+        assert name in result.err
+    assert sorted(flow.parent.glob(".verdog/runs/*/*")) == before
+
+
 def test_a_fork_is_marked_where_checkpoints_are_listed(verdog: Verdog, flow: Path) -> None:
     verdog("run", "flow.py", "--run-id", "first")
     verdog("fork", "first@work#2", "--sessions", "fresh", "--output-dir", "other")

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import click
 
 from verdog_cli.context import Context, pass_context
+from verdog_cli.executing import grant_option, id_option
 from verdog_cli.exits import Usage
 from verdog_cli.forms import form_option
 from verdog_cli.group import Command
-from verdog_cli.limits import grant_option
 from verdog_cli.outcome import conduct, only_the_document, report_outcome
 from verdog_cli.selection import select_checkpoint, select_run
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     cls=Command,
     epilog="""
     verdog fork RUN@17 --sessions fresh
+    verdog fork RUN@survey#3 --sessions fresh --run-id slower --allow-changed-code
     verdog fork RUN@survey#3 --sessions branch --no-run
     """,
 )
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 @click.option(
     "--workflow", metavar="FILE[:NAME]", help="Where the workflow is, if the run was started from Python."
 )
+@id_option
 @grant_option
 @form_option("--json", help="Print one JSON document when the run ended.")
 @pass_context

@@ -7,10 +7,10 @@ from typing import cast
 import click
 
 from verdog_cli.context import Context, pass_context
+from verdog_cli.executing import id_option, limit_option
 from verdog_cli.exits import Usage
 from verdog_cli.forms import form_option
 from verdog_cli.group import TailCommand
-from verdog_cli.limits import limit_option
 from verdog_cli.outcome import conduct, only_the_document, report_outcome
 from verdog_cli.selection import select_run
 
@@ -40,6 +40,7 @@ from verdog_cli.selection import select_run
 @click.option(
     "--workflow", metavar="FILE[:NAME]", help="Where the workflow is, if the run was started from Python."
 )
+@id_option
 @limit_option
 @form_option("--json", help="Print one JSON document when the run ended.")
 @pass_context

@@ -3,9 +3,9 @@
 import click
 
 from verdog_cli.context import Context, pass_context
+from verdog_cli.executing import grant_option
 from verdog_cli.forms import form_option
 from verdog_cli.group import Command
-from verdog_cli.limits import grant_option
 from verdog_cli.outcome import conduct, only_the_document, report_outcome
 from verdog_cli.selection import select_run
 

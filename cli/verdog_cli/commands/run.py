@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 
 from verdog_cli.context import Context, pass_context
+from verdog_cli.executing import limit_option
 from verdog_cli.forms import form_option
 from verdog_cli.group import TailCommand
-from verdog_cli.limits import limit_option
 from verdog_cli.outcome import conduct, only_the_document, report_outcome
 
 

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from verdog_cli.views import format_age, run_as_json, short_run
 
 if TYPE_CHECKING:
     from verdog_repo.listing import RunListing
+    from verdog_repo.repository import Repository
 
 _STATUSES = ("running", "interrupted", "failed", "succeeded")
 
@@ -97,10 +98,7 @@ def command(
 
     wanted = workflow and format_filename(workflow)
     with context.repository() as repository:
-        listings, project = repository.runs(), repository.project
-        labels: dict[str, list[str]] = {}
-        for label, run in repository.marks.labels().items():
-            labels.setdefault(run, []).append(label)
+        listings, project, labels = repository.runs(), repository.project, _list_labels(repository)
     chosen = [
         each
         for each in listings
@@ -113,12 +111,26 @@ def command(
             for each in chosen
         ]
         _emit(context.form, project, runs, brief)
-        return
-    if not chosen:
+    elif chosen:
+        page(_format_rows(chosen, labels, brief=brief), pager=context.pager)
+    else:
         of = f" of workflow {escape(workflow)}" if workflow is not None else ""
         among = f": none of {plural(len(listings), 'run')}" if listings else ""
         click.echo(f"no runs{of}{among}", err=True)
-        return
+
+
+def _list_labels(repository: "Repository") -> dict[str, list[str]]:
+    """Return the labels of each run that has any."""
+    labels: dict[str, list[str]] = {}
+    for label, run in repository.marks.labels().items():
+        labels.setdefault(run, []).append(label)
+    return labels
+
+
+def _format_rows(
+    chosen: Sequence["RunListing"], labels: Mapping[str, Sequence[str]], *, brief: bool
+) -> Iterator[str]:
+    """Return the lines of the table, without columns that are not wanted or would be empty."""
     now = datetime.now(UTC)
     rows = [_make_row(each, depth, now, labels.get(each.header.run, ())) for each, depth in arrange(chosen)]
     left_out = {"AT", "SESSIONS"} if brief else set[str]()
@@ -126,7 +138,7 @@ def command(
         left_out.add("NAMES")
     kept = [index for index, each in enumerate(_COLUMNS) if each.title not in left_out]
     shown = [[row[index] for index in kept] for row in rows]
-    page(format_table([_COLUMNS[index] for index in kept], shown), pager=context.pager)
+    return format_table([_COLUMNS[index] for index in kept], shown)
 
 
 def _emit(form: str, project: Path, runs: list[dict[str, object]], brief: bool) -> None:

@@ -1,4 +1,4 @@
-"""The limit on the transitions of a run, as an option."""
+"""Options about the execution of a run: how many transitions it may make, and what it is called."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -17,13 +17,17 @@ def transitions_option(*, help: str) -> Callable[[_Command], _Command]:
         type=click.IntRange(min=1),
         metavar="N",
         expose_value=False,
-        callback=_take,
+        callback=_take_transitions,
         help=help,
     )
 
 
-def _take(ctx: click.Context, parameter: click.Parameter, value: int | None) -> None:
+def _take_transitions(ctx: click.Context, parameter: click.Parameter, value: int | None) -> None:
     ctx.ensure_object(Context).transitions = value
+
+
+def _take_id(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    ctx.ensure_object(Context).run_id = value
 
 
 limit_option = transitions_option(
@@ -35,3 +39,12 @@ grant_option = transitions_option(
     help="Let the run make N transitions from here on, whatever is left of its limit."
 )
 """Decorator: a command that goes on with a run knows `--transitions`."""
+
+id_option = click.option(
+    "--run-id",
+    metavar="ID",
+    expose_value=False,
+    callback=_take_id,
+    help="Name the new run instead of letting verdog choose an id.",
+)
+"""Decorator: a command that makes a new run from another one knows `--run-id`; it goes into the context."""
