@@ -56,8 +56,15 @@ def _end_lines(first: str, rest: Iterator[str]) -> Iterator[str]:
 
 
 def _find_pager() -> str | None:
+    """Return the program that shows long text; None if there is none, or the terminal cannot do with one."""
     import shlex
     import shutil
 
-    words = shlex.split(os.environ.get("PAGER", "")) or ["less"]
+    wanted = os.environ.get("PAGER", "")
+    if not wanted and os.environ.get("TERM", "dumb") in ("dumb", "emacs"):
+        return None
+    try:
+        words = shlex.split(wanted) or ["less"]
+    except ValueError:  # a quotation that does not end
+        return None
     return shutil.which(words[0])

@@ -94,6 +94,14 @@ def test_a_pager_without_a_mode_for_colours_gets_none(runs: Path) -> None:
     assert "\x1b[36m" not in show("log", cwd=runs, variables={"PAGER": "less", "LESS": "FX"}).text
 
 
+@pytest.mark.parametrize("pager", ["no-such-pager", "'", "head -n 1"])
+def test_a_pager_that_does_nothing_good_is_no_error(runs: Path, pager: str) -> None:
+    shown = show("log", "--all", cwd=runs, variables={"PAGER": pager})
+    assert shown.code == 0
+    assert shown.lines[0].startswith("CHECKPOINT")
+    assert ESCAPES.search(shown.text)
+
+
 def test_a_name_cannot_colour_a_terminal(repository: Repository, project: Path) -> None:
     HandMade(repository, "first", arguments=("\x1b[31mred",)).checkpoint(files={b"\x1b[31mred": b"x"})
     for command in (("runs",), ("ls", "first"), ("show", "first"), ("diff", "first")):
