@@ -4,6 +4,7 @@ A process that begins anew spends a third of a second on imports. For a test of 
 good to begin with them done: the process has its own memory, directory, environment, output and signals.
 """
 
+import atexit
 import gc
 import importlib
 import json
@@ -15,7 +16,8 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from types import TracebackType
@@ -41,22 +43,33 @@ class Process:
         pid: its process id.
     """
 
-    def __init__(self, starter: "Starter", pid: int, printed: tuple[IO[bytes], IO[bytes]]) -> None:
+    def __init__(self, starter: "Starter", pid: int) -> None:
         self.pid = pid
         self._starter = starter
-        self._printed = printed
 
     def send_signal(self, number: int) -> None:
         os.kill(self.pid, number)
 
-    def wait(self) -> Result:
-        """Wait for its end; return its exit code, or minus the signal that ended it, and what it printed."""
-        code = self._starter.ask({"wait": self.pid})
+    def wait(self) -> int:
+        """Wait for its end, and return its exit code or minus the signal that ended it."""
+        return self._starter.ask({"wait": self.pid})
+
+
+class Printing(Process):
+    """A command line that was started and prints into files."""
+
+    def __init__(self, starter: "Starter", pid: int, printed: tuple[IO[bytes], IO[bytes]]) -> None:
+        super().__init__(starter, pid)
+        self._printed = printed
+
+    def finish(self) -> Result:
+        """Wait for its end, and return what it exited with and printed."""
+        code = self.wait()
         texts: list[str] = []
         for file in self._printed:
             with file:
                 file.seek(0)
-                texts.append(file.read().decode())
+                texts.append(file.read().decode("utf-8", "surrogateescape"))
         return Result(code, *texts)
 
 
@@ -77,29 +90,47 @@ class Starter:
                 pass_fds=[other.fileno()],
             )
 
-    def start(self, *arguments: str) -> Process:
-        """Start a command line in the current directory, with the environment of this process."""
-        environment = {**os.environ, **self._environment}
+    def start_on(
+        self, arguments: Sequence[str], streams: Sequence[int], cwd: Path, environment: Mapping[str, str]
+    ) -> Process:
+        """Start a command line in a session of its own, with other standard streams."""
         request = {
             "arguments": [_pack(each) for each in arguments],
-            "directory": _pack(str(Path.cwd())),
+            "directory": _pack(str(cwd)),
             "environment": {_pack(name): _pack(value) for name, value in environment.items()},
         }
+        return Process(self, self.ask(request, streams))
+
+    def start(
+        self, *arguments: str, cwd: Path | None = None, environment: Mapping[str, str] = os.environ
+    ) -> Printing:
+        """Start a command line, by default in the current directory and with this process's environment."""
         printed = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
-        return Process(self, self.ask(request, [file.fileno() for file in printed]), printed)
+        with Path(os.devnull).open("rb") as nothing:
+            streams = [nothing.fileno(), *(file.fileno() for file in printed)]
+            changed = {**environment, **self._environment}
+            started = self.start_on(arguments, streams, cwd or Path.cwd(), changed)
+        return Printing(self, started.pid, printed)
 
-    def run(self, *arguments: str) -> Result:
+    def run(
+        self, *arguments: str, cwd: Path | None = None, environment: Mapping[str, str] = os.environ
+    ) -> Result:
         """Run a command line to its end."""
-        return self.start(*arguments).wait()
+        return self.start(*arguments, cwd=cwd, environment=environment).finish()
 
-    def ask(self, request: Mapping[str, object], files: list[int] | None = None) -> int:
+    def ask(self, request: Mapping[str, object], files: Sequence[int] = ()) -> int:
         """Send a request to the process that is forked, and return its answer."""
-        socket.send_fds(self._socket, [json.dumps(request).encode() + b"\n"], files or [])
+        socket.send_fds(self._socket, [json.dumps(request).encode() + b"\n"], files)
         try:
             return int(self._answers.readline())
         except BaseException:
             self._process.kill()
             raise
+
+    def close(self) -> None:
+        self._answers.close()
+        self._socket.close()
+        self._process.wait(TIMEOUT_S)
 
     def __enter__(self) -> Self:
         return self
@@ -107,9 +138,15 @@ class Starter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None:
-        self._answers.close()
-        self._socket.close()
-        self._process.wait(TIMEOUT_S)
+        self.close()
+
+
+@cache
+def shared_starter() -> Starter:
+    """Return the starter of everybody who needs no other locale."""
+    starter = Starter()
+    atexit.register(starter.close)
+    return starter
 
 
 def _pack(text: str) -> str:
@@ -128,7 +165,7 @@ def serve(file: int) -> None:
     gc.freeze()
     with socket.socket(fileno=file) as requests:
         while True:
-            data, files, _, _ = socket.recv_fds(requests, 1 << 16, 2)
+            data, files, _, _ = socket.recv_fds(requests, 1 << 16, 3)
             while data and not data.endswith(b"\n"):
                 data += requests.recv(1 << 16)
             if not data:
@@ -148,11 +185,12 @@ def serve(file: int) -> None:
 
 def _become(request: dict[str, Any], files: list[int]) -> None:
     """Be the process that was asked for."""
-    with Path(os.devnull).open("rb") as nothing:
-        os.dup2(nothing.fileno(), 0)
-    for number, file in enumerate(files, 1):
+    os.setsid()
+    for number, file in enumerate(files):
         os.dup2(file, number)
+    for file in files:
         os.close(file)
+    _open_streams()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()
     os.environ.update({_unpack(name): _unpack(value) for name, value in request["environment"].items()})
@@ -161,6 +199,18 @@ def _become(request: dict[str, Any], files: list[int]) -> None:
     sys.path[0] = directory
     sys.argv = ["verdog", *map(_unpack, request["arguments"])]
     runpy.run_module("verdog_cli", run_name="__main__", alter_sys=True)
+
+
+def _open_streams() -> None:
+    """Open the standard streams as Python does when it begins: what they lead to decides how they behave."""
+    for name, file, mode, buffering, newline in (
+        ("stdin", 0, "r", -1, None),
+        ("stdout", 1, "w", -1, "\n"),
+        ("stderr", 2, "w", 1, "\n"),
+    ):
+        before = getattr(sys, name)
+        stream = open(file, mode, buffering, before.encoding, before.errors, newline, closefd=False)  # noqa: SIM115
+        setattr(sys, name, stream)
 
 
 def forking_context(module: str) -> ForkServerContext:

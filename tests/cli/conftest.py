@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import Starter
+from tests.processes import Starter, shared_starter
 from verdog_repo.repository import Repository
 
 
@@ -13,8 +13,7 @@ def repository(project: Path) -> Iterator[Repository]:
         yield opened
 
 
-@pytest.fixture(scope="session")
-def processes() -> Iterator[Starter]:
+@pytest.fixture
+def processes() -> Starter:
     """Starts command lines in processes of their own."""
-    with Starter() as starter:
-        yield starter
+    return shared_starter()

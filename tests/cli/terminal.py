@@ -4,12 +4,13 @@ import os
 import pty
 import re
 import signal
-import subprocess
-import sys
 import termios
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.commandline import Result
+from tests.processes import shared_starter
 
 ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|[=>])")
 """What moves the cursor, or colours what follows."""
@@ -43,14 +44,8 @@ class Terminal:
     ) -> None:
         self._master, slave = pty.openpty()
         termios.tcsetwinsize(slave, (50, columns))
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "verdog_cli", *arguments],
-            cwd=cwd,
-            env=environment(**(variables or {})),
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
+        self.process = shared_starter().start_on(
+            arguments, [slave, slave, slave], cwd, environment(**(variables or {}))
         )
         os.close(slave)
 
@@ -86,13 +81,6 @@ def show(*arguments: str, cwd: Path, columns: int = 80, variables: Mapping[str, 
     return Shown(terminal.close(), text)
 
 
-def pipe(*arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def pipe(*arguments: str, cwd: Path, **variables: str) -> Result:
     """Run a command line whose output a program reads."""
-    return subprocess.run(
-        [sys.executable, "-m", "verdog_cli", *arguments],
-        cwd=cwd,
-        env=environment(**variables),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return shared_starter().run(*arguments, cwd=cwd, environment=environment(**variables))

@@ -42,8 +42,8 @@ def test_a_terminal_gets_colours_and_the_same_text_as_a_pipe(runs: Path, command
     shown = show(*command, cwd=runs)
     piped = pipe(*command, cwd=runs)
     assert ESCAPES.search(shown.text)
-    assert not ESCAPES.search(piped.stdout + piped.stderr)
-    assert "\n".join(shown.lines) == (piped.stdout + piped.stderr).rstrip("\n")
+    assert not ESCAPES.search(piped.out + piped.err)
+    assert "\n".join(shown.lines) == (piped.out + piped.err).rstrip("\n")
 
 
 @pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {"CLICOLOR": "0"}])
@@ -54,7 +54,7 @@ def test_a_terminal_that_wants_no_colours_gets_none(runs: Path, variables: dict[
 
 @pytest.mark.parametrize("variables", [{"CLICOLOR_FORCE": "1"}, {"FORCE_COLOR": "1"}])
 def test_a_pipe_gets_colours_when_they_are_asked_for(runs: Path, variables: dict[str, str]) -> None:
-    assert ESCAPES.search(pipe("log", cwd=runs, **variables).stdout)
+    assert ESCAPES.search(pipe("log", cwd=runs, **variables).out)
 
 
 @pytest.mark.parametrize("place", ["before", "behind"])
@@ -62,7 +62,7 @@ def test_an_option_decides_before_the_environment(runs: Path, place: str) -> Non
     def call(choice: str) -> list[str]:
         return ["--color", choice, "log"] if place == "before" else ["log", "--color", choice]
 
-    assert ESCAPES.search(pipe(*call("always"), cwd=runs, NO_COLOR="1").stdout)
+    assert ESCAPES.search(pipe(*call("always"), cwd=runs, NO_COLOR="1").out)
     assert not ESCAPES.search(show(*call("never"), cwd=runs, variables={"FORCE_COLOR": "1"}).text)
 
 
@@ -72,7 +72,7 @@ def test_json_has_no_colours(runs: Path) -> None:
 
 
 def test_colours_are_not_carried_from_the_terminal_into_the_error_stream(runs: Path) -> None:
-    assert "\x1b" not in pipe("log", "nope", cwd=runs).stderr
+    assert "\x1b" not in pipe("log", "nope", cwd=runs).err
     assert "\x1b[1merror:\x1b[0m" in show("log", "nope", cwd=runs).text
 
 

@@ -3,8 +3,6 @@
 import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from tests.cli.store import HandMade
 from tests.cli.terminal import show
 from tests.cli.workflows import FAILS_ONCE, HOLDS_A_LOCK, countdown
 from tests.commandline import Result
+from tests.processes import shared_starter
 from verdog_cli.context import Context
 from verdog_repo.repository import Repository
 
@@ -21,15 +20,7 @@ PLACEHOLDERS = re.compile(r"\b(RUN|REV|DIR|FILE|PATH|ANOTHER_NAME)\b|\.\.\.")
 
 
 def call(*arguments: str, cwd: Path) -> Result:
-    result = subprocess.run(
-        [sys.executable, "-m", "verdog_cli", *arguments],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "COLUMNS": "80"},
-    )
-    return Result(result.returncode, result.stdout, result.stderr)
+    return shared_starter().run(*arguments, cwd=cwd, environment={**os.environ, "COLUMNS": "80"})
 
 
 def hints(result: Result) -> list[str]:

@@ -2,14 +2,13 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.store import HandMade
 from tests.commandline import Verdog
+from tests.processes import Starter
 from verdog_repo.repository import Repository
 
 ODD = (b"-Pals.pdf", b"--help", b"-", b"l1\nl2", b"t\tb", b"\xfe", b"\xff", b"back\\slash")
@@ -172,17 +171,18 @@ def test_odd_names_are_listed_one_per_line_and_read_exactly(verdog: Verdog, repo
         assert verdog("cat", f"odd:{os.fsdecode(name)}").out.startswith("content of ")
 
 
-def test_bytes_leave_the_process_unchanged(verdog: Verdog, repository: Repository, project: Path) -> None:
+def test_bytes_leave_the_process_unchanged(repository: Repository, project: Path) -> None:
     HandMade(repository, "odd").checkpoint(files={b"\xfe": bytes(range(256))})
-    environment = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0"}
+    with Starter({"LC_ALL": "C", "PYTHONUTF8": "0"}) as processes:
 
-    def call(*arguments: bytes) -> bytes:
-        command = [os.fsencode(sys.executable), b"-m", b"verdog_cli", *arguments]
-        return subprocess.run(command, env=environment, cwd=project, check=True, capture_output=True).stdout
+        def call(*arguments: str) -> bytes:
+            result = processes.run(*arguments)
+            assert result.code == 0
+            return os.fsencode(result.out)
 
-    assert call(b"cat", b"odd:\xfe") == bytes(range(256))
-    assert call(b"ls", b"-z", b"odd") == b"\xfe\0"
-    assert call(b"ls", b"odd") == b"\\xfe\n"
+        assert call("cat", os.fsdecode(b"odd:\xfe")) == bytes(range(256))
+        assert call("ls", "-z", "odd") == b"\xfe\0"
+        assert call("ls", "odd") == b"\\xfe\n"
 
 
 def test_checkpoints_lists_what_each_can_be_used_for(verdog: Verdog, run: HandMade) -> None:

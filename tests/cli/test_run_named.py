@@ -2,8 +2,7 @@
 
 import os
 import re
-import subprocess
-import sys
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from tests.cli.terminal import ESCAPES, Terminal, environment
 from tests.cli.workflows import countdown
 from tests.commandline import Verdog
+from tests.processes import shared_starter
 
 WAITS = "import time\nwhile not Path('go').exists(): time.sleep(0.01)"
 
@@ -21,32 +21,24 @@ def flow(project: Path) -> Path:
     return project
 
 
-def start(*arguments: str, cwd: Path) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "verdog_cli", *arguments],
-        cwd=cwd,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def read_name(process: "subprocess.Popen[str]", *, errors: bool = False) -> str:
-    """Return the id in the first line, then kill the process."""
-    stream = process.stderr if errors else process.stdout
-    assert stream is not None
-    word, run = stream.readline().split()
+def read_name(*arguments: str, cwd: Path, errors: bool = False) -> str:
+    """Start a command line, kill it when it has said its first line, and return the id in it."""
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end) as told, Path(os.devnull).open("w") as nothing:
+        streams = (0, nothing.fileno(), write_end) if errors else (0, write_end, nothing.fileno())
+        process = shared_starter().start_on(arguments, streams, cwd, environment())
+        os.close(write_end)
+        word, run = told.readline().split()
+        process.send_signal(signal.SIGKILL)
+        process.wait()
     assert word == "run"
-    process.kill()
-    process.communicate()
     return run
 
 
 @pytest.mark.parametrize("json", [False, True])
 def test_whoever_kills_a_run_knows_what_to_resume(verdog: Verdog, flow: Path, json: bool) -> None:
     form = ("--json",) if json else ()
-    run = read_name(start("run", "flow.py", *form, cwd=flow), errors=json)
+    run = read_name("run", "flow.py", *form, cwd=flow, errors=json)
     (flow / "go").touch()
     listed = verdog("runs", "--json").out
     assert run in listed
@@ -67,9 +59,9 @@ def test_a_resumed_restarted_and_forked_run_is_named_as_well(verdog: Verdog, flo
     (flow / "go").touch()
     verdog("run", "flow.py", "--run-id", "first")
     (flow / "go").unlink()
-    fork = read_name(start("fork", "first@4", "--sessions", "fresh", cwd=flow))
-    assert read_name(start("resume", fork, cwd=flow)) == fork
-    restart = read_name(start("restart", "first", "--sessions", "fresh", cwd=flow))
+    fork = read_name("fork", "first@4", "--sessions", "fresh", cwd=flow)
+    assert read_name("resume", fork, cwd=flow) == fork
+    restart = read_name("restart", "first", "--sessions", "fresh", cwd=flow)
     assert len({"first", fork, restart}) == 3
     listed = verdog("runs", "--json").out
     assert fork in listed and restart in listed
