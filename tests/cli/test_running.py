@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.workflows import FAILS_ONCE, HOLDS_A_LOCK, countdown
 from tests.commandline import Verdog
+from tests.processes import Starter
 from verdog_repo.names import RunId
 from verdog_repo.repository import Repository
 
@@ -21,16 +22,6 @@ def flow(project: Path) -> Path:
     file = project / "flow.py"
     file.write_text(countdown())
     return file
-
-
-def start(project: Path, *arguments: str) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "verdog_cli", *arguments],
-        cwd=project,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 def wait_for(file: Path) -> None:
@@ -230,16 +221,18 @@ def test_a_long_value_is_shown_whole_on_request(verdog: Verdog, project: Path) -
     assert " 1998 1999" in verdog("show", "first", "--all-values", "--json").out
 
 
-def test_an_interrupted_run_that_cannot_go_on_is_to_be_restarted(verdog: Verdog, project: Path) -> None:
+def test_an_interrupted_run_that_cannot_go_on_is_to_be_restarted(
+    verdog: Verdog, project: Path, processes: Starter
+) -> None:
     waits = "import time; open('waiting', 'w').close(); time.sleep(60)"
     last = "    return Success(output=Held(), state=None)"
     flow = HOLDS_A_LOCK.replace(last, f"    {waits}\n{last}")
     (project / "flow.py").write_text(flow)
-    child = start(project, "run", "flow.py", "--run-id", "first")
+    child = processes.start("run", "flow.py", "--run-id", "first")
     wait_for(project / "waiting")
     child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=30)
-    assert child.returncode == 130
+    code, _, err = child.finish()
+    assert code == 130
     assert "`verdog restart first --sessions fresh` begins again" in err
     assert "verdog resume" not in err
     assert verdog("resume", "first").code == 1
@@ -343,15 +336,15 @@ def test_checkpointing_off_commits_nothing(verdog: Verdog, flow: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_exits_130_and_can_be_resumed(
-    verdog: Verdog, project: Path, number: signal.Signals
+    verdog: Verdog, project: Path, processes: Starter, number: signal.Signals
 ) -> None:
     body = 'if not Path("mended").exists():\n    import time\n    Path("waiting").touch()\n    time.sleep(60)'
     (project / "flow.py").write_text(countdown(body))
-    child = start(project, "run", "flow.py", "--run-id", "first")
+    child = processes.start("run", "flow.py", "--run-id", "first")
     wait_for(project / "waiting")
     child.send_signal(number)
-    out, err = child.communicate(timeout=30)
-    assert child.returncode == 130
+    code, out, err = child.finish()
+    assert code == 130
     assert "interrupted" in out
     assert "Traceback" not in err
     assert "verdog resume first" in err
@@ -375,24 +368,23 @@ if not Path("mended").exists():
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_is_heeded_although_it_came_while_python_ignores_exceptions(
-    verdog: Verdog, project: Path, number: signal.Signals
+    verdog: Verdog, project: Path, processes: Starter, number: signal.Signals
 ) -> None:
     (project / "flow.py").write_text(countdown(IN_A_FINALISER.format(number=number.value)))
-    child = start(project, "run", "flow.py", "--run-id", "first")
-    out, err = child.communicate(timeout=30)
-    assert child.returncode == 130
+    code, out, err = processes.run("run", "flow.py", "--run-id", "first")
+    assert code == 130
     assert "interrupted" in out
     assert "KeyboardInterrupt" not in err
     (project / "mended").touch()
     assert verdog("resume", "first").code == 0
 
 
-def test_a_killed_run_is_resumed_from_its_last_checkpoint(verdog: Verdog, project: Path) -> None:
+def test_a_killed_run_is_resumed_from_its_last_checkpoint(
+    verdog: Verdog, project: Path, processes: Starter
+) -> None:
     body = 'if state.taken == 2 and not Path("mended").exists():\n    import os\n    os.kill(os.getpid(), 9)'
     (project / "flow.py").write_text(countdown(body))
-    child = start(project, "run", "flow.py", "--run-id", "first")
-    child.communicate(timeout=30)
-    assert child.returncode == -signal.SIGKILL
+    assert processes.run("run", "flow.py", "--run-id", "first").code == -signal.SIGKILL
     assert verdog("runs").out.splitlines()[1].split()[:3] == ["first", "interrupted", "6"]
     (project / "mended").touch()
     result = verdog("resume")
