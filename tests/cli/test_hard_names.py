@@ -115,7 +115,11 @@ def verdog_in(project: Path, request: pytest.FixtureRequest) -> Iterator[Command
 
 def files_of(directory: Path) -> dict[bytes, tuple[int, bytes]]:
     found = snapshot(directory).items()
-    return {path: each for path, each in found if not path.startswith((b".verdog", b"trace.log"))}
+    return {
+        path: each
+        for path, each in found
+        if not path.startswith((b".verdog", b"trace.log", b"config.md", b"stats.md"))
+    }
 
 
 def test_hard_names_and_files_are_exact_in_every_locale(verdog_in: Commands, project: Path) -> None:

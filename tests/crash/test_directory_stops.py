@@ -65,7 +65,11 @@ def damage(output: Path, outside: Path) -> None:
 def files_of(output: Path) -> dict[bytes, tuple[int, bytes]]:
     """Return everything in a directory but what verdog keeps there itself."""
     found = snapshot(output).items()
-    return {path: each for path, each in found if not path.startswith((b".verdog", b"trace.log"))}
+    return {
+        path: each
+        for path, each in found
+        if not path.startswith((b".verdog", b"trace.log", b"config.md", b"stats.md"))
+    }
 
 
 def names_in(directory: Path) -> set[str]:

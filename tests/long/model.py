@@ -134,7 +134,7 @@ def read_directory(root: Path) -> dict[bytes, Shape]:
 def _walk(directory: bytes, prefix: bytes) -> Iterator[tuple[bytes, Shape]]:
     for entry in os.scandir(directory):
         path = prefix + entry.name
-        if path in (b".verdog", b"trace.log"):
+        if path in (b".verdog", b"trace.log", b"config.md", b"stats.md"):
             continue
         status = entry.stat(follow_symlinks=False)
         mode = status.st_mode & 0o7777

@@ -119,7 +119,7 @@ def state_of(project: Path, sequence: int, output: str | Path = "out") -> dict[b
 
 
 def read_tree(output: Path, *, times: bool = False) -> dict[bytes, tuple[Any, ...]]:
-    """Return the type, mode and content of everything in a directory but `.verdog` and the trace.
+    """Return the type, mode and content of everything in a directory but `.verdog`, the trace and the reports.
 
     Args:
         output: the directory.
@@ -132,7 +132,7 @@ def read_tree(output: Path, *, times: bool = False) -> dict[bytes, tuple[Any, ..
         for name in os.listdir(directory):  # noqa: PTH208
             path = os.path.join(directory, name)  # noqa: PTH118
             relative = os.path.relpath(path, os.fsencode(output))
-            if name == b".verdog" or relative == b"trace.log":
+            if name == b".verdog" or relative in (b"trace.log", b"config.md", b"stats.md"):
                 continue
             status = os.lstat(path)
             stamp = (status.st_ino, status.st_mtime_ns, status.st_ctime_ns) if times else ()

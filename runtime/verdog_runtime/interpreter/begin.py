@@ -58,7 +58,14 @@ def begin_run(
     output = require_vacant(request.output_dir, settings.project_root)
     if request.checkpointing is CheckpointPolicy.OFF and not request.recorded:
         output.mkdir(parents=True, exist_ok=True)
-        return execute(prepared.begin, run=run, output=output, settings=settings, books=NoBooks())
+        return execute(
+            prepared.begin,
+            run=run,
+            output=output,
+            settings=settings,
+            books=NoBooks(),
+            options=request.runtime_options,
+        )
     new = NewRun(
         run=run,
         output_dir=format_output_dir(output, settings.project_root),
@@ -72,4 +79,11 @@ def begin_run(
         command=request.command,
     )
     with open_new_books(settings, new, output, prepared.registry) as books:
-        return execute(prepared.begin, run=run, output=output, settings=settings, books=books)
+        return execute(
+            prepared.begin,
+            run=run,
+            output=output,
+            settings=settings,
+            books=books,
+            options=request.runtime_options,
+        )
