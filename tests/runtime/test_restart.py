@@ -29,12 +29,20 @@ from verdog_runtime.refusals import CheckpointNotFound, WorkflowMismatch
 from verdog_runtime.runs import RunStore, RunStoreError
 
 
-def restart(project: Path, definition: Any, value: Any, *, sessions: str = "fresh", **rest: Any) -> Any:
+def restart(
+    project: Path,
+    definition: Any,
+    value: Any,
+    *,
+    sessions: str = "fresh",
+    output: str = "again",
+    **rest: Any,
+) -> Any:
     return Dispatcher(project_root=project).restart(
         definition,
         value,
         source_output_dir=project / "out",
-        output_dir=project / "again",
+        output_dir=project / output,
         sessions=sessions,  # type: ignore[arg-type]
         **rest,
     )
@@ -46,6 +54,40 @@ def test_a_restart_begins_with_fresh_state_counters_and_budget(project: Path) ->
     result = restart(project, definition, 1)
     assert (result.output, result.state.get(WORK)) == (1, Count(n=2))
     assert completed(project / "again") == ["enter/1", "init/1", "work/1", "tick/1", "work/2"]
+
+
+def test_a_restart_has_the_whole_limit_again(project: Path) -> None:
+    definition = workflow(loop_graph())
+    dispatcher = Dispatcher(project_root=project, transition_limit=5)
+    dispatcher.run(definition, 1, output_dir=project / "out", checkpointing=AUTO)
+    again = dispatcher.restart(
+        definition,
+        1,
+        source_output_dir=project / "out",
+        output_dir=project / "again",
+        sessions="fresh",  # type: ignore[arg-type]
+    )
+    assert again.output == 1
+
+
+def test_visits_of_a_restart_see_its_own_input_parameters_and_id(project: Path) -> None:
+    seen: list[Any] = []
+
+    def work(value: Any, state: Count, context: Any, /) -> Success[Any, Count]:
+        seen.append((value, context.params, context.run_id))
+        return count_visits(value, state, context)
+
+    definition = workflow(line_graph(work))
+    address = (".", "toy.loop.main")
+    run(project, definition, 1, params={address: Params(step=4)})
+    restart(project, definition, 2, params={address: Params(step=5)}, runtime_options="loud")
+    restart(project, definition, 3, output="third")
+    assert seen == [
+        (1, Params(step=4), run_id(project / "out")),
+        (2, Params(step=5), run_id(project / "again")),
+        (3, Params(), run_id(project / "third")),
+    ]
+    assert "| runtime     | loud    |" in (project / "again/config.md").read_text()
 
 
 def test_the_source_does_not_change_and_its_directory_is_not_needed(project: Path) -> None:
