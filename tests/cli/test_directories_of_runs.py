@@ -1,7 +1,11 @@
 """Where runs write, and that version control is kept away from it."""
 
 import re
+import time
+from datetime import UTC, datetime
 from pathlib import Path
+
+import pytest
 
 from tests.cli.workflows import countdown
 from tests.commandline import Verdog
@@ -34,6 +38,23 @@ def test_a_run_writes_below_its_workflow_into_a_directory_named_by_its_start(
     (output,) = (project / ".verdog/runs/countdown").iterdir()
     assert re.fullmatch(r"\d{8}T\d{6}Z-[0-9a-f]{8}", output.name)
     assert (project / ".verdog/.gitignore").read_text() == "*\n"
+
+
+def test_the_start_in_the_name_of_a_directory_is_in_utc(
+    verdog: Verdog, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "flow.py").write_text(countdown())
+    try:
+        with monkeypatch.context() as elsewhere:
+            elsewhere.setenv("TZ", "Pacific/Kiritimati")  # 14 hours ahead
+            time.tzset()
+            before = datetime.now(UTC).replace(microsecond=0)
+            assert verdog("run", "flow.py").code == 0
+    finally:
+        time.tzset()
+    (output,) = (project / ".verdog/runs/countdown").iterdir()
+    started = datetime.strptime(output.name.partition("-")[0], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    assert before <= started <= datetime.now(UTC)
 
 
 def test_a_listing_says_whether_conversations_can_go_on(verdog: Verdog, project: Path) -> None:
