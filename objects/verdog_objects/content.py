@@ -40,6 +40,8 @@ def _get(reader: ObjectReader, path: bytes, kind: Kind, oid: Oid) -> bytes:
         return reader.get(kind, oid)
     except NotFound as error:
         raise Corrupt(f"{escape_path(path)}: object {format_oid(oid)} is missing", paths=(path,)) from error
+    except Corrupt as error:
+        raise Corrupt(f"{escape_path(path)}: {error}", paths=(path,)) from error
 
 
 def _check(path: bytes, oid: Oid, data: bytes, size_bytes: int) -> bytes:

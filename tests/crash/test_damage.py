@@ -188,10 +188,19 @@ def test_an_object_that_three_runs_share_is_named_with_each_of_them(verdog: Verd
 
 
 def test_a_damaged_file_is_not_written_and_its_run_does_not_go_on(verdog: Verdog, wounded: Path) -> None:
-    checkout = verdog("checkout", "first", "copy")
-    assert checkout.code == 4
-    assert "work/000001/large" in checkout.err
-    assert not (wounded / "copy").exists()
+    damaged = json.loads(verdog("fsck", "--read-data", "--json").out)["findings"][0]["oid"]
+    for command in (
+        ["checkout", "first", "copy"],
+        ["checkout", "first", "copy", "--", "work/000001/large"],
+        ["cat", "first:work/000001/large"],
+        ["fork", "first", "--sessions", "fresh", "--no-run", "--output-dir", "copy"],
+        ["git", "export", "--files", "export.git"],
+    ):
+        result = verdog(*command)
+        assert result.code == 4, result
+        assert result.err.startswith("error: work/000001/large: object ")
+        assert "is damaged" in result.err or damaged in result.err
+        assert not (wounded / "copy").exists()
     assert verdog("show", "first").code == 0
     (wounded / "mended").touch()
     shutil.rmtree(wounded / "first")
