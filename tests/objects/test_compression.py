@@ -106,6 +106,23 @@ def test_a_small_frame_that_claims_its_recorded_gibibyte_allocates_nothing() -> 
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize("says_its_size", [True, False])
+def test_a_frame_that_holds_much_more_than_was_recorded_is_not_unpacked(says_its_size: bool) -> None:
+    size = 256 << 20
+    compressor = zstandard.ZstdCompressor().compressobj(size=size if says_its_size else -1)
+    zeros = bytes(1 << 20)
+    frame = b"".join([*(compressor.compress(zeros) for _ in range(size >> 20)), compressor.flush()])
+    assert len(frame) < 100_000
+    tracemalloc.start()
+    try:
+        for recorded in (0, 10, 5_000, len(frame), size if not says_its_size else size - 1):
+            with pytest.raises(Corrupt):
+                decompress(ZSTD, frame, recorded)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+
+
 def test_another_size_than_the_recorded_one_is_corrupt() -> None:
     codec, data = compress(_TEXT)
     for size in (0, len(_TEXT) - 1, len(_TEXT) + 1):
