@@ -24,6 +24,8 @@ from tests.runtime.recorded import (
     AUTO,
     REQUIRED,
     artifacts_of,
+    completed,
+    fork,
     header_of,
     last,
     record_of,
@@ -33,7 +35,7 @@ from tests.runtime.recorded import (
 )
 from verdog_objects.errors import NotRestorable
 from verdog_runtime.declarations import Success
-from verdog_runtime.interpreter import CheckpointPolicy, Dispatcher
+from verdog_runtime.interpreter import CheckpointPolicy, Dispatcher, artifacts
 
 SERIALIZATION = "checkpoint.serialization_failed"
 CAPTURE = "checkpoint.artifact_capture_failed"
@@ -203,6 +205,36 @@ def test_a_recorded_file_that_a_later_visit_changes_is_named(project: Path, chan
     assert (
         artifacts_of(project, 5)[b"work/000001/out.txt"] == artifacts_of(project, 3)[b"work/000001/out.txt"]
     )
+
+
+@pytest.mark.parametrize("change", ["edit", "remove", "special"])
+def test_checkpoints_are_restorable_again_once_the_file_is_put_right(
+    project: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    monkeypatch.setattr(artifacts, "SWEEP_SHARE", 0)  # look at everything at every checkpoint
+
+    def work(value: Any, state: Count, context: Any, /) -> Success[Any, Count]:
+        first = context.output_dir.parent / "000001"
+        if state.n == 1:
+            match change:
+                case "edit":
+                    (first / "out.txt").write_text("other\n")
+                case "remove":
+                    (first / "out.txt").unlink()
+                case _:
+                    os.mkfifo(first / "pipe")
+        if state.n == 2:
+            (first / "pipe").unlink(missing_ok=True)
+            (first / "out.txt").write_text("2 0\n")
+        return count_visits(value, state, context)
+
+    run(project, workflow(loop_graph(work)), 2)
+    found = summaries(project / "out")
+    spoilt = [each for each in found if not each.restore_available]
+    assert [each.sequence for each in spoilt] == [5, 6]
+    assert completed(project / "out")[4:6] == ["work/2", "tick/2"]
+    assert all("work/000001/" in (each.unavailable_reason or "") for each in spoilt)
+    assert fork(project, workflow(loop_graph()), 7).output == 2
 
 
 def test_a_run_whose_checkpoints_are_good_for_nothing_still_succeeds(project: Path) -> None:
