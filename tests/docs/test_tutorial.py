@@ -130,9 +130,7 @@ def test_links_lead_somewhere() -> None:
 
 
 def test_an_id_without_a_digit_is_an_id() -> None:
-    assert normalise("+++ f2f04eb4@13  febedefc  add/000006") == normalise(
-        "+++ b537f532@13  0564e8e3  add/000006"
-    )
+    assert normalise("+++ first@13  febedefc  add/000006") == normalise("+++ first@13  0564e8e3  add/000006")
 
 
 @pytest.mark.slow
