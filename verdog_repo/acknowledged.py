@@ -1,13 +1,28 @@
 """Acknowledged checkpoints: the lines of a run's `index.jsonl`, and what the store owes to the last."""
 
 import json
+import os
+import stat
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import cast
+from pathlib import Path
+from typing import Final, cast
 
-from verdog_objects.errors import Corrupt, InvalidInput
+from verdog_objects.errors import Corrupt, InvalidInput, VerdogError
 from verdog_repo.catalog import Catalog
 from verdog_repo.checkpoint import Checkpoint
+from verdog_repo.filenames import parse_filename
 from verdog_repo.names import CommitId, RunId, format_commit_id, parse_commit_id
+from verdog_repo.refs import RUN_PREFIX, iter_refs
+
+INDEX: Final = Path(".verdog") / "checkpoints" / "index.jsonl"
+"""Where the lines are, relative to the output directory."""
+
+_LINE_BYTES = 1024
+_LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+TAIL_BYTES: Final = 64 * 1024
+"""The end of the file that holds the last whole line, whatever a power cut left behind it."""
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
 
@@ -74,6 +89,58 @@ def check_acknowledged(catalog: Catalog, run: RunId, last: Acknowledged | bytes 
             f"run {run}: checkpoint {last.sequence} is commit {format_commit_id(found.commit)}, "
             f"but {format_commit_id(last.commit)} had been acknowledged"
         )
+
+
+def find_losses(catalog: Catalog, project: Path, runs: Iterable[RunId] | None = None) -> Iterator[str]:
+    """Yield a sentence for each run that the store has an older state of than the run's own directory.
+
+    This is a look, no check: a directory that is gone or cannot be read says nothing.
+
+    Args:
+        catalog: the store.
+        project: what output directories are relative to.
+        runs: those that are looked at; all when None.
+
+    Cost: for each run one read of its ref and of the end of one file.
+    """
+    table = catalog.runs
+    if runs is None:
+        tips = {ref.run_number: (ref.sequence, ref.commit) for ref in iter_refs(catalog.store, RUN_PREFIX)}
+        rows = (row for page in table.pages() for row in page)
+    else:
+        tips, rows = {}, map(table.get, dict.fromkeys(runs))
+    for row in rows:
+        last = _read_last_line(os.path.join(project, parse_filename(row.output_dir)))  # noqa: PTH118
+        if last is None or last.run != row.run or (last.sequence, last.commit) == tips.get(row.number):
+            continue
+        try:
+            check_acknowledged(catalog, row.run, last)
+        except Corrupt as error:
+            yield str(error)
+        except VerdogError:
+            continue
+
+
+def _read_last_line(output: str) -> Acknowledged | None:
+    """Return the last line of an output directory's index, or None when there is none to be read."""
+    try:
+        file = os.open(f"{output}/{INDEX}", _LOOK)
+    except OSError:
+        return None
+    try:
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        for count in (_LINE_BYTES, TAIL_BYTES):
+            begin = max(0, status.st_size - count)
+            last = parse_last_line(os.pread(file, count, begin))
+            if last is not None or begin == 0:
+                return last
+        return None
+    except OSError:
+        return None
+    finally:
+        os.close(file)
 
 
 def _parse(line: bytes) -> Acknowledged | None:

@@ -107,11 +107,12 @@ def _as_json(outcome: "RunOutcome") -> dict[str, object]:
 @contextlib.contextmanager
 def conduct(context: Context, output_dir: Path) -> "Generator[Conduct]":
     """Yield how an execution is conducted: with the progress that fits, and this process's command line."""
+    from verdog_cli.tidings import telling
     from verdog_runtime.lifecycle import Conduct
 
     title = f"writing to {context.display(output_dir)}"
     collect_as_usual()
-    with show_progress(title, quiet=context.form == JSON) as progress, _process_put_back():
+    with telling(), show_progress(title, quiet=context.form == JSON) as progress, _process_put_back():
         yield Conduct(
             observer=progress,
             command=tuple(sys.argv[1:]),

@@ -12,7 +12,7 @@ from verdog_objects.oid import Oid
 from verdog_objects.paths import escape_path
 from verdog_objects.restore import discard_staged
 from verdog_objects.verify import Difference, list_untracked, verify_tree
-from verdog_repo.acknowledged import check_acknowledged
+from verdog_repo.acknowledged import check_acknowledged, find_losses
 from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.fsck import Finding
 from verdog_repo.repository import Repository
@@ -36,9 +36,11 @@ class OutputStatus:
     Attributes:
         present: the directory is there. If it is not, nothing else is said.
         untracked: files and links that the checkpoint does not have.
+        lost: how far the store is behind the directory, if it was put back to an older state.
     """
 
     present: bool
+    lost: str | None = None
     differences: tuple[Difference, ...] = ()
     untracked: tuple[bytes, ...] = ()
 
@@ -57,6 +59,7 @@ def compare_output(repository: Repository, checkpoint: Checkpoint) -> OutputStat
         return OutputStatus(present=False)
     return OutputStatus(
         present=True,
+        lost=next(find_losses(repository.catalog, repository.project, [checkpoint.run]), None),
         differences=tuple(verify_tree(repository.store, root, output)),
         untracked=tuple(
             path

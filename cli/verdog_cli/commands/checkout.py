@@ -7,6 +7,7 @@ import click
 
 from verdog_cli.context import Context, pass_context
 from verdog_cli.group import PathsCommand
+from verdog_cli.losses import warn_of_losses
 from verdog_cli.render import format_size, plural
 from verdog_cli.selection import select_tree
 
@@ -38,6 +39,7 @@ def command(
 
     with context.repository() as repository:
         tree = select_tree(repository, revision)
+        warn_of_losses(repository, [tree.checkpoint.run])
         only = [os.fsencode(path).rstrip(b"/") for path in context.tail or ()]
         if tree.path:
             only.append(tree.path)

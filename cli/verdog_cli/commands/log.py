@@ -14,6 +14,7 @@ from verdog_cli.exits import Usage
 from verdog_cli.forms import exclude, json_option, jsonl_option
 from verdog_cli.graph import draw, format_lines
 from verdog_cli.group import PathsCommand
+from verdog_cli.losses import warn_of_losses
 from verdog_cli.paging import page
 from verdog_cli.palette import COMMIT, of_amount, of_name
 from verdog_cli.render import escape, format_duration, format_size
@@ -114,8 +115,11 @@ def _walk(repository: "Repository", text: str | None) -> Iterator["Checkpoint"]:
 
     catalog = repository.catalog
     if text is None:
+        warn_of_losses(repository)
         return walk_all(catalog)
     found = repository.resolve_range(text)
+    ends = (found.left, found.right) if isinstance(found, RevisionRange) else (found,)
+    warn_of_losses(repository, [each.run for each in ends])
     if not isinstance(found, RevisionRange):
         if found.path is not None:
             head, _, path = text.partition(":")

@@ -14,6 +14,7 @@ from verdog_cli.documents import emit_document, emit_line
 from verdog_cli.exits import Usage
 from verdog_cli.forms import json_option, jsonl_option
 from verdog_cli.group import Command
+from verdog_cli.losses import warn_of_losses
 from verdog_cli.paging import page
 from verdog_cli.palette import NAME, of_name, of_status
 from verdog_cli.render import escape, exact, plural
@@ -98,7 +99,7 @@ def command(
 
     wanted = workflow and format_filename(workflow)
     with context.repository() as repository:
-        listings, project, labels = repository.runs(), repository.project, _list_labels(repository)
+        listings, project, labels = _list_all(repository), repository.project, _list_labels(repository)
     chosen = [
         each
         for each in listings
@@ -117,6 +118,11 @@ def command(
         of = f" of workflow {escape(workflow)}" if workflow is not None else ""
         among = f": none of {plural(len(listings), 'run')}" if listings else ""
         click.echo(f"no runs{of}{among}", err=True)
+
+
+def _list_all(repository: "Repository") -> "list[RunListing]":
+    warn_of_losses(repository)
+    return repository.runs()
 
 
 def _list_labels(repository: "Repository") -> dict[str, list[str]]:
@@ -150,9 +156,10 @@ def _emit(form: str, project: Path, runs: list[dict[str, object]], brief: bool) 
 
 
 def _prune(context: Context) -> None:
+    from verdog_cli.tidings import telling
     from verdog_runtime.registration import prune_registry
 
-    with context.repository(read_only=False) as repository:
+    with telling(), context.repository(read_only=False) as repository:
         gone = prune_registry(repository)
     for path in gone:
         click.echo(escape(str(path)))
@@ -160,11 +167,12 @@ def _prune(context: Context) -> None:
 
 
 def _register(context: Context, directory: Path | None) -> None:
+    from verdog_cli.tidings import telling
     from verdog_runtime.registration import register_directory
 
     if directory is None:
         raise Usage("runs register needs the directory that was moved", hint="verdog runs register DIR")
-    with context.repository(read_only=False) as repository:
+    with telling(), context.repository(read_only=False) as repository:
         run = register_directory(repository, directory, tuple(sys.argv[1:]))
     click.echo(f"run {run} is registered at {context.display(directory.absolute())}")
 

@@ -9,15 +9,11 @@ from io import FileIO
 from pathlib import Path
 
 from verdog_objects.errors import Unavailable
-from verdog_repo.acknowledged import format_line
+from verdog_repo.acknowledged import INDEX, TAIL_BYTES, format_line
 from verdog_repo.checkpoint import Checkpoint
 from verdog_runtime.controlfiles import open_control_file
 from verdog_runtime.layout import require_control_directory
 
-INDEX = Path(".verdog") / "checkpoints" / "index.jsonl"
-"""Where the lines are, relative to the output directory."""
-
-_TAIL_BYTES = 64 * 1024
 _MODE = 0o666
 
 
@@ -66,7 +62,7 @@ def read_acknowledged(output: Path) -> bytes:
     try:
         with open(open_control_file(output / INDEX, os.O_RDONLY), "rb") as file:  # noqa: PTH123
             size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - _TAIL_BYTES))
+            file.seek(max(0, size - TAIL_BYTES))
             return file.read()
     except (FileNotFoundError, NotADirectoryError):
         return b""

@@ -40,6 +40,7 @@ from verdog_runtime.interpreter.resume import (
     take_lease,
     workflow_file,
 )
+from verdog_runtime.interpreter.rollback import warn_of_loss
 from verdog_runtime.interpreter.settings import Settings
 from verdog_runtime.interpreter.storebooks import describe_error
 from verdog_runtime.mirror import mirror_run
@@ -138,6 +139,7 @@ def examine_fork(repository: Repository, request: ForkRequest) -> Forking:
     point = repository.checkpoint(request.source)
     header = repository.header(point.run)
     record = repository.checked_record(point)
+    warn_of_loss(repository, point.run)
     check_forkable(point, record, clear_sessions=request.sessions is SessionPolicy.FRESH)
     source_output = locate_output(repository, header)
     real = Path(os.path.realpath(source_output))

@@ -13,6 +13,7 @@ from verdog_runtime.interpreter.begin import RunRequest, begin_run
 from verdog_runtime.interpreter.commands import Fail, Finish
 from verdog_runtime.interpreter.finding import find_checkpoint
 from verdog_runtime.interpreter.policies import CheckpointPolicy, SessionPolicy
+from verdog_runtime.interpreter.rollback import warn_of_loss
 from verdog_runtime.interpreter.settings import Settings
 from verdog_runtime.refusals import WorkflowMismatch, told_as_run_errors
 
@@ -51,6 +52,7 @@ def restart_run(
         header = repository.header(restart.source)
         _require_same_id(header, definition)
         anchor = _choose_anchor(repository, restart)
+        warn_of_loss(repository, restart.source)
     parent = Lineage(
         run=restart.source,
         operation=LineageKind.RESTART,
