@@ -50,6 +50,15 @@ def test_a_workflow_is_collected_as_usual(project: Path) -> None:
     assert result.stdout.splitlines()[-1] == str(gc.get_threshold())
 
 
+def test_a_run_in_a_pipe_does_without_rich(project: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs/examples/countdown.py").read_text(encoding="utf-8")
+    said = "print([name for name in ('click', 'rich') if name in sys.modules])"
+    ending = f"import atexit, sys\natexit.register(lambda: {said})"
+    (project / "flow.py").write_text(f"{text}\n\n{ending}\n")
+    result = run("run", "flow.py", "--", "--input.value", "1", cwd=project)
+    assert result.stdout.splitlines()[-1] == "['click']", result.stderr
+
+
 def test_reading_a_log_loads_nothing_that_writes(repository: Repository, project: Path) -> None:
     HandMade(repository, "first").checkpoint()
     program = (
