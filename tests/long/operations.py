@@ -158,6 +158,7 @@ class Operations:
         """Compare any two checkpoints."""
         (left, before), (right, after) = self._point(), self._point()
         changes = count_changes((before.plan, left.position), (after.plan, right.position))
+        differ = bool(changes) or left.position != right.position  # then there are other directories
         sure = not self._ground.others(before, left) and not self._ground.others(after, right)
 
         def check(ended: Ended) -> None:
@@ -168,7 +169,7 @@ class Operations:
                 assert len(lines) == sum(found.values())
 
         arguments = ["diff", "--exit-code", "--name-status", name_of(left), name_of(right)]
-        return self._reading(arguments, check, allowed={int(bool(changes))} if sure else {0, 1})
+        return self._reading(arguments, check, allowed={int(differ)} if sure else {0, 1})
 
     def cat(self) -> Operation:
         """Read a file of any checkpoint."""
