@@ -139,7 +139,6 @@ class VisitDirectories:
     def __init__(self, output: Path) -> None:
         """Allocate below an existing directory, given as an absolute path."""
         self._root = str(output)
-        self._real = os.path.realpath(output)
         self._parents: dict[str, _Parent] = {}
 
     def allocate(self, scope: str, node_id: str, known: int = 0) -> VisitDirectory:
@@ -202,7 +201,7 @@ class VisitDirectories:
 
     def _check_inside(self, relative: str, full: str) -> None:
         real = os.path.realpath(full)
-        if real != f"{self._real}/{relative}":
+        if real != f"{os.path.realpath(self._root)}/{relative}":
             raise ValueError(f"{relative} in {self._root} must be a real directory, but it leads to {real}")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from verdog_objects.errors import InvalidInput, VerdogError
+from verdog_objects.errors import InvalidInput, NotFound, VerdogError
 from verdog_objects.oid import Kind
 from verdog_repo.checkpoint import Checkpoint
 from verdog_repo.filenames import parse_filename
@@ -31,7 +31,7 @@ from verdog_runtime.interpreter.resume import ResumeRequest, locate_output, resu
 from verdog_runtime.interpreter.settings import TRANSITION_LIMIT, Settings
 from verdog_runtime.interpreter.storebooks import describe_error
 from verdog_runtime.sources import LoadedWorkflow, configure_workflow, load_workflow, reload_workflow
-from verdog_runtime.storeerrors import RunStoreError
+from verdog_runtime.storeerrors import OutputLost, RunStoreError
 from verdog_runtime.values import decode_neutral
 from verdog_runtime.values.document import Document, describe_neutral
 
@@ -348,7 +348,13 @@ class _Execution:
                     not_restorable=counter.not_restorable,
                 )
         except VerdogError as worse:
-            raise (error if isinstance(error, VerdogError) else worse) from None
+            if isinstance(error, VerdogError | RunStoreError):
+                raise error from None
+            if isinstance(worse, NotFound):
+                where = f"the project {self.settings.project_root}"
+                why = f"; the run ended with {type(error).__name__}: {format_message(error)}" if error else ""
+                raise OutputLost(f"{where} was moved or removed while the run was going on{why}") from error
+            raise worse from None
         if error is None or outcome.status != RunStatus.RUNNING:
             return outcome
         if isinstance(error, _STOPS):

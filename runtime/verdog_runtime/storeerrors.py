@@ -36,6 +36,13 @@ class RunActive(RunStoreError, Busy):
         self.since_ns = since_ns
 
 
+class OutputLost(RunStoreError):
+    """The output directory of a run was moved, removed or replaced while the run was being executed."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code="run.output_lost")
+
+
 class IntegrityError(RunStoreError):
     """Files of a run that are not what its checkpoint recorded.
 

@@ -1,5 +1,6 @@
 """The artifact tree of a run while it executes: what each checkpoint records of the output directory."""
 
+import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from verdog_objects.signatures import Signatures
 from verdog_objects.store import ObjectWriter
 from verdog_objects.sweep import Swept, sweep
 from verdog_objects.verify import format_difference
+from verdog_runtime.storeerrors import OutputLost
 
 SWEEP_SHARE = 20
 """A sweep is due when this many times its own last duration has passed: it takes less than 5 % of a run."""
@@ -64,6 +66,7 @@ class ArtifactTree:
             clock_ns: a monotonic clock.
         """
         self._output = output
+        self._identity = _identify(output)
         self._root = root
         self._excluded = excluded
         self._signatures = signatures if signatures is not None else Signatures()
@@ -79,8 +82,12 @@ class ArtifactTree:
             visit: the visit's run-relative directory.
             last: no other checkpoint may follow, so look at everything.
 
+        Raises:
+            OutputLost: the output directory is not the one that it was when this tree was made.
+
         Cost: O(content of the visit), and O(paths of the output) at a sweep.
         """
+        self._require_same_output()
         captured = capture_tree(
             writer,
             self._output,
@@ -105,6 +112,20 @@ class ArtifactTree:
             files=files,
             size_bytes=size_bytes,
         )
+
+    def _require_same_output(self) -> None:
+        found = _identify(self._output)
+        if found == self._identity:
+            return
+        if not found:
+            what = "is gone: it was moved or removed"
+        elif self._output.is_symlink():
+            what = "is a symbolic link now: it was replaced"
+        elif not self._output.is_dir():
+            what = "is no directory now: it was replaced"
+        else:
+            what = "is another directory now: it was replaced"
+        raise OutputLost(f"the output directory {self._output} {what} while the run was going on")
 
     def _add_captured(self, writer: ObjectWriter, root: Oid, captured: Captured) -> Oid:
         entries = captured.entries
@@ -141,6 +162,15 @@ class ArtifactTree:
     def _note(self, problems: Iterable[Problem]) -> None:
         for problem in problems:
             self._standing[problem.path] = f"{escape_path(problem.path)} {problem.reason}"
+
+
+def _identify(output: Path) -> tuple[int, ...]:
+    """Return what tells a directory, and a link to one, from any other; nothing if it is gone."""
+    try:
+        here, there = os.lstat(output), os.stat(output)  # noqa: PTH116
+    except OSError:
+        return ()
+    return here.st_dev, here.st_ino, there.st_dev, there.st_ino
 
 
 def _keyed(entries: dict[bytes, Entry]) -> dict[bytes, Entry | None]:

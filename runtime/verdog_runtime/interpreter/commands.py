@@ -64,7 +64,7 @@ class Finish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fail:
-    """The run ended at its failure port."""
+    """The run ended at its failure port, or, without its output directory, before it."""
 
     error: Exception
 

@@ -19,6 +19,7 @@ from verdog_runtime.interpreter.commands import (
 from verdog_runtime.interpreter.events import ExecutionStatus
 from verdog_runtime.interpreter.machine import Machine, Step, step
 from verdog_runtime.interpreter.visit import Visitor
+from verdog_runtime.storeerrors import OutputLost
 
 
 def drive(begin: Step, visitor: Visitor, books: Books, token: CancellationToken) -> Finish | Fail:
@@ -38,6 +39,8 @@ def drive(begin: Step, visitor: Visitor, books: Books, token: CancellationToken)
                     visitor.events.edge(machine.frame, edge, ExecutionStatus.SUCCEEDED, state)
                 case VisitNode() | VisitPort() | Record():
                     answer = _perform(command, machine, visitor, books, token)
+                    if isinstance(answer, Failed) and isinstance(answer.error, OutputLost):
+                        return Fail(error=answer.error)  # a failure port would write into whatever is there
                 case _:
                     assert_never(command)
         if answer is None:
