@@ -162,12 +162,13 @@ def test_killed_at_any_operation_the_directory_is_whole_or_absent_and_the_next_t
     assert len(codes) > 5
     for count in range(len(codes)):
         destination = tmp_path / str(count) / "x" / "d"
+        where = f"killed before operation {count} of {len(codes)}"
         if destination.exists():
-            assert list_names(destination) == ["f"]
+            assert list_names(destination) == ["f"], where
         else:
             with stage(destination) as staging:
                 staging.publish()
-        assert list_names(destination.parent) == ["d"]
+        assert list_names(destination.parent) == ["d"], where
 
 
 def test_what_a_living_process_is_filling_is_left_alone(tmp_path: Path) -> None:
