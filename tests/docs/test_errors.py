@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.docs.parsed import parse_packages
 from verdog_cli import exits
 from verdog_cli.failures import describe
 from verdog_objects.errors import NotRestorable, VerdogError
@@ -89,12 +90,7 @@ def test_a_class_has_the_kind_and_the_exit_code_of_the_page(name: str) -> None:
 @cache
 def strings() -> frozenset[str]:
     """Return every text in the code but docstrings and kinds of findings, and code words in brackets."""
-    return frozenset(
-        text
-        for place in PACKAGES.values()
-        for path in (ROOT / place).rglob("*.py")
-        for text in strings_of(ast.parse(path.read_text(encoding="utf-8")))
-    )
+    return frozenset(text for tree in parse_packages().values() for text in strings_of(tree))
 
 
 def strings_of(tree: ast.Module) -> Iterator[str]:
