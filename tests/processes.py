@@ -20,8 +20,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any
 
 from tests.commandline import Result
 
@@ -76,9 +75,9 @@ class Printing(Process):
 class Starter:
     """Starts command lines of verdog."""
 
-    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(self, environment: Mapping[str, str]) -> None:
         """Start the process that is forked; its environment decides how Python reads and writes names."""
-        self._environment = dict(environment or {})
+        self._environment = dict(environment)
         self._socket, other = socket.socketpair()
         self._socket.settimeout(TIMEOUT_S)
         self._answers = self._socket.makefile("rb")
@@ -118,6 +117,19 @@ class Starter:
         """Run a command line to its end."""
         return self.start(*arguments, cwd=cwd, environment=environment).finish()
 
+    def run_until(self, *arguments: str, lines: int, cwd: Path) -> Result:
+        """Run a command line to its end whose reader goes away after some lines of output."""
+        read_end, write_end = os.pipe()
+        with Path(os.devnull).open("rb") as nothing, tempfile.TemporaryFile() as errors:
+            streams = (nothing.fileno(), write_end, errors.fileno())
+            with os.fdopen(read_end) as told:
+                process = self.start_on(arguments, streams, cwd, os.environ)
+                os.close(write_end)
+                seen = [told.readline() for _ in range(lines)]
+            code = process.wait()
+            errors.seek(0)
+            return Result(code, "".join(seen), errors.read().decode())
+
     def ask(self, request: Mapping[str, object], files: Sequence[int] = ()) -> int:
         """Send a request to the process that is forked, and return its answer."""
         socket.send_fds(self._socket, [json.dumps(request).encode() + b"\n"], files)
@@ -132,19 +144,15 @@ class Starter:
         self._socket.close()
         self._process.wait(TIMEOUT_S)
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
-        self.close()
+C_LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+"""In which Python knows no letter outside ASCII."""
 
 
 @cache
-def shared_starter() -> Starter:
-    """Return the starter of everybody who needs no other locale."""
-    starter = Starter()
+def shared_starter(*, in_c_locale: bool = False) -> Starter:
+    """Return the starter of everybody, or of everybody who needs the C locale."""
+    starter = Starter(C_LOCALE if in_c_locale else {})
     atexit.register(starter.close)
     return starter
 

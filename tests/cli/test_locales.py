@@ -4,25 +4,21 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.workflows import countdown
 from tests.commandline import Verdog
-from tests.processes import Starter
+from tests.processes import C_LOCALE, shared_starter
 from verdog_repo.names import RunId
 from verdog_repo.repository import Repository
 
-C_LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
-
-@pytest.fixture(scope="module")
-def in_the_c_locale() -> Iterator[Verdog]:
+@pytest.fixture
+def in_the_c_locale() -> Verdog:
     """Runs a command line in a process of its own, in the current directory."""
-    with Starter(C_LOCALE) as starter:
-        yield starter.run
+    return shared_starter(in_c_locale=True).run
 
 
 def header_of(project: Path, run: str) -> tuple[str, str, str]:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.store import HandMade
 from tests.commandline import Verdog
-from tests.processes import Starter
+from tests.processes import shared_starter
 from verdog_repo.repository import Repository
 
 ODD = (b"-Pals.pdf", b"--help", b"-", b"l1\nl2", b"t\tb", b"\xfe", b"\xff", b"back\\slash")
@@ -173,16 +173,15 @@ def test_odd_names_are_listed_one_per_line_and_read_exactly(verdog: Verdog, repo
 
 def test_bytes_leave_the_process_unchanged(repository: Repository, project: Path) -> None:
     HandMade(repository, "odd").checkpoint(files={b"\xfe": bytes(range(256))})
-    with Starter({"LC_ALL": "C", "PYTHONUTF8": "0"}) as processes:
 
-        def call(*arguments: str) -> bytes:
-            result = processes.run(*arguments)
-            assert result.code == 0
-            return os.fsencode(result.out)
+    def call(*arguments: str) -> bytes:
+        result = shared_starter(in_c_locale=True).run(*arguments)
+        assert result.code == 0
+        return os.fsencode(result.out)
 
-        assert call("cat", os.fsdecode(b"odd:\xfe")) == bytes(range(256))
-        assert call("ls", "-z", "odd") == b"\xfe\0"
-        assert call("ls", "odd") == b"\\xfe\n"
+    assert call("cat", os.fsdecode(b"odd:\xfe")) == bytes(range(256))
+    assert call("ls", "-z", "odd") == b"\xfe\0"
+    assert call("ls", "odd") == b"\\xfe\n"
 
 
 def test_checkpoints_lists_what_each_can_be_used_for(verdog: Verdog, run: HandMade) -> None:

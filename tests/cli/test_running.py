@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -392,32 +390,19 @@ def test_a_killed_run_is_resumed_from_its_last_checkpoint(
     assert "     7  work/000004" in result.out
 
 
-def run_unread(project: Path) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        f"{sys.executable} -m verdog_cli run flow.py --run-id first | true; exit ${{PIPESTATUS[0]}}",
-        shell=True,
-        executable="/bin/bash",
-        cwd=project,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def test_nobody_reading_does_not_stop_a_run(flow: Path) -> None:
+def test_nobody_reading_does_not_stop_a_run(flow: Path, processes: Starter) -> None:
     flow.write_text(countdown('print("a step may print, too", flush=True)'))
-    done = run_unread(flow.parent)
-    assert done.stderr == ""
-    assert done.returncode == 0
+    done = processes.run_until("run", "flow.py", "--run-id", "first", lines=0, cwd=flow.parent)
+    assert done == (0, "", "")
     with Repository.open(flow.parent, read_only=True) as repository:
         assert repository.header(RunId("first")).status == "succeeded"
 
 
-def test_the_exit_code_of_a_failed_run_does_not_depend_on_a_reader(flow: Path) -> None:
+def test_the_exit_code_of_a_failed_run_does_not_depend_on_a_reader(flow: Path, processes: Starter) -> None:
     flow.write_text(countdown(FAILS_ONCE))
-    done = run_unread(flow.parent)
-    assert done.returncode == 1
-    assert "error: RuntimeError: not mended yet" in done.stderr
+    done = processes.run_until("run", "flow.py", "--run-id", "first", lines=0, cwd=flow.parent)
+    assert done.code == 1
+    assert "error: RuntimeError: not mended yet" in done.err
 
 
 def test_fork_goes_on_from_a_checkpoint_in_a_new_run(verdog: Verdog, flow: Path) -> None:

@@ -1,10 +1,7 @@
 """What visits may do with files, and what a run that goes on does about it."""
 
 import dataclasses
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.workflows import countdown
+from tests.processes import shared_starter
 from tests.runtime.graphs import INIT as FEATURE_NODE
 from tests.runtime.graphs import (
     LEFT,
@@ -144,16 +142,8 @@ def test_a_changed_file_in_a_private_directory_does_not_stop_a_resumption(projec
 
 def test_the_trace_of_a_killed_visit_has_a_start_and_no_end(project: Path) -> None:
     (project / "flow.py").write_text(countdown("import os\nif state.taken == 1:\n    os._exit(9)"))
-    program = "import sys; from verdog_cli.main import main; sys.argv[0] = 'verdog'; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program, "run", "flow.py", "--output-dir", "out"],
-        cwd=project,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 9, done.stderr
+    done = shared_starter().run("run", "flow.py", "--output-dir", "out", cwd=project)
+    assert done.code == 9, done.err
     lines = [line.partition("] ")[2] for line in (project / "out/trace.log").read_text().splitlines()]
     assert lines[-1] == "START work/000002"
     assert any(line.startswith("END work/000001") for line in lines)
