@@ -16,7 +16,7 @@ _NEEDS_ROOT = "needs root, a tmpfs mount or device nodes: .ci/run runs it"
 _SLOW = "takes more than a few seconds: .ci/run runs it"
 _LONG = "takes minutes, hours or gigabytes: pytest --long runs it"
 
-settings.register_profile("quick", max_examples=20, deadline=None)
+settings.register_profile("quick", max_examples=10, deadline=None)
 settings.register_profile(
     "ci", max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )

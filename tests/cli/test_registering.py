@@ -87,20 +87,29 @@ def test_prune_writes_a_damaged_registry_anew(
     assert len(kept_aside(damaged)) == 1
 
 
+COMMANDS = {
+    "run": ("run", "flow.py"),
+    "restart": ("restart", "first", "--sessions", "fresh"),
+    "fork": ("fork", "first@3", "--sessions", "fresh"),
+    "fork that is only made": ("fork", "first@3", "--sessions", "fresh", "--no-run"),
+}
+
+
 @pytest.mark.parametrize(
-    "words",
+    ("damaged", "command"),
     [
-        ("run", "flow.py", "--output-dir", "second"),
-        ("restart", "first", "--sessions", "fresh", "--output-dir", "second"),
-        ("fork", "first@3", "--sessions", "fresh", "--output-dir", "second"),
-        ("fork", "first@3", "--sessions", "fresh", "--output-dir", "second", "--no-run"),
+        pytest.param(
+            damage, command, marks=() if command == "run" or damage == "garbage" else pytest.mark.slow
+        )
+        for damage in DAMAGES
+        for command in COMMANDS
     ],
-    ids=lambda words: " ".join(each for each in words if each != "--output-dir"),
+    indirect=["damaged"],
 )
 def test_a_damaged_registry_stops_no_run_and_is_written_anew(
-    verdog: Verdog, project: Path, output: Path, damaged: Path, words: tuple[str, ...]
+    verdog: Verdog, project: Path, output: Path, damaged: Path, command: str
 ) -> None:
-    assert verdog(*words).code == 0
+    assert verdog(*COMMANDS[command], "--output-dir", "second").code == 0
     assert registered(project) == [str(output), str(project / "second")]
     assert len(kept_aside(damaged)) == 1
 

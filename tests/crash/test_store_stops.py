@@ -233,7 +233,7 @@ FORGOTTEN: dict[str, LeavesOut] = {
     ("forgotten", "change"),
     [
         ("a sync of the database", commit_small),
-        ("a sync of the database", fork),
+        pytest.param("a sync of the database", fork, marks=pytest.mark.slow),
         ("a sync of a pack", commit_to_new_pack),
         ("a sync of a directory", commit_to_new_pack),
     ],

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("pyright")
+pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent / "typing"
 ROOT = Path(__file__).parents[2]

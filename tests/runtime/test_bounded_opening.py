@@ -15,7 +15,7 @@ from verdog_repo.repository import Repository
 from verdog_runtime.interpreter.acknowledgements import read_acknowledged
 from verdog_runtime.runs import RunStore
 
-FEW, MANY = 5, 250
+FEW, MANY = 5, 100
 RECENT_ROWS = 20
 """So many rows a reader looks at in addition at most; the real number would take thousands of visits."""
 

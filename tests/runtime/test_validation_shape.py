@@ -89,12 +89,13 @@ def test_the_graph_that_is_changed_is_valid() -> None:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-@pytest.mark.parametrize("value", ODD, ids=show)
-def test_a_field_of_another_class_is_refused(name: str, value: object) -> None:
-    if name in LISTS and value == (1,):
-        return  # a tuple that holds something odd: the items are tried one by one
-    with pytest.raises(ValueError, match=r"\w"):
-        validate_graph(CHANGES[name](value))
+def test_a_field_of_another_class_is_refused(name: str) -> None:
+    for value in ODD:
+        if name in LISTS and value == (1,):
+            continue  # a tuple that holds something odd: the items are tried one by one
+        with pytest.raises(ValueError, match=r"\w"):
+            validate_graph(CHANGES[name](value))
+            pytest.fail(f"{value!r} was accepted")
 
 
 def test_the_message_names_the_declaration_and_the_field() -> None:
