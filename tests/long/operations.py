@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from blake3 import blake3
+
 from tests.long.flow import Plan
 from tests.long.ground import Damage, Ground, KnownRun
 from tests.long.model import Point, check_paths, count_changes, expect, read_directory
@@ -314,7 +316,8 @@ class Operations:
             ground.runs.remove(run)  # there was nothing to resume
 
     def _require_no_partial(self, target: Path) -> None:
-        assert not list(target.parent.glob(".verdog-partial-*"))
+        digest = blake3(target.name.encode()).hexdigest(length=8)
+        assert not list(target.parent.glob(f".verdog-partial-{digest}-*"))
 
 
 def name_of(point: Point) -> str:
