@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Mapping, Sequence
 from functools import cache
 from multiprocessing.context import ForkServerContext
@@ -206,7 +207,25 @@ def _become(request: dict[str, Any], files: list[int]) -> None:
     os.chdir(directory)
     sys.path[0] = directory
     sys.argv = ["verdog", *map(_unpack, request["arguments"])]
-    runpy.run_module("verdog_cli", run_name="__main__", alter_sys=True)
+    code = 1
+    try:
+        runpy.run_module("verdog_cli", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    except BaseException:
+        traceback.print_exc()
+    os._exit(_finish(code))
+
+
+def _finish(code: int) -> int:
+    """Do what Python does at its end, but not take everything apart, which takes longer than most commands."""
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            code = 120
+    return code
 
 
 def _open_streams() -> None:
