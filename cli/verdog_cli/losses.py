@@ -16,7 +16,7 @@ def warn_of_losses(repository: "Repository", runs: "Iterable[RunId] | None" = No
 
     Args:
         repository: the runs'.
-        runs: those that matter to a command; all when None.
+        runs: those that matter to a command; the newest when None.
     """
     from verdog_repo.acknowledged import find_losses
 
