@@ -4,6 +4,7 @@ import contextlib
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Generator, Iterable, Sequence
 from enum import Enum
 from pathlib import Path
@@ -159,7 +160,7 @@ class Connections:
     def get(self) -> Database:
         """Return the calling thread's connection."""
         if self._pid != os.getpid():
-            self._leave_parent()
+            self._reset()  # what the parent opened is its own
         connection: Database | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = self._local.connection = self._open()
@@ -178,14 +179,6 @@ class Connections:
             self._opened = [*alive, (threading.current_thread(), connection)]
         return connection
 
-    def _leave_parent(self) -> None:
-        """Forget the connections of the process this one was forked from: closing would touch its locks."""
-        import ctypes  # only after a fork: it takes milliseconds
-
-        for _, connection in self._opened:
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
-        self._reset()
-
     @contextlib.contextmanager
     def transaction(self) -> Generator[Database]:
         """Run a block in one write transaction, which an exception rolls back.
@@ -203,14 +196,14 @@ class Connections:
         try:
             if _identify(self.path) != self._file:
                 raise Corrupt(f"{self.path} was removed or replaced while it was in use")
-            connection.execute("BEGIN IMMEDIATE")
             try:
+                connection.execute("BEGIN IMMEDIATE")
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
+                connection.names.forget()
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-                connection.names.forget()
                 raise
         finally:
             self._write_lock.release()
@@ -219,7 +212,7 @@ class Connections:
         """Close every thread's connection."""
         self._closed = True
         if self._pid != os.getpid():
-            self._leave_parent()
+            self._reset()  # what the parent opened is its own
         with self._lock:
             for _, connection in self._opened:
                 connection.close()
@@ -236,18 +229,66 @@ def _identify(path: Path) -> tuple[int, int] | None:
 
 
 class _Connection(apsw.Connection):
-    """A connection that knows the rows of recent objects."""
+    """A connection that knows the rows of recent objects.
+
+    Attributes:
+        file: the database file, if the connection locks it.
+    """
 
     names: RowNames
+    file: tuple[int, int] | None
+
+    def close(self, force: bool = False) -> None:
+        """Close the connection."""
+        super().close(force)
+        _live.discard(self)
+
+
+_live: weakref.WeakSet[_Connection] = weakref.WeakSet()
+_inherited: set[tuple[int, int]] = set()
+"""The database files that were open, with locks, in the process this one was forked from.
+
+SQLite notes in memory which locks a process holds, and the system gives none of them to a child. So the child
+would work without locks, and its parent, who as far as the system knows is the last to close the file, would
+remove the WAL that the child goes on to write.
+"""
+
+
+def _leave_parent() -> None:
+    """Never close what the process had open that this one was forked from: that would touch its file."""
+    if not _live:
+        return
+    import ctypes  # only after such a fork: it takes milliseconds
+
+    for connection in list(_live):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+        if connection.file is not None:
+            _inherited.add(connection.file)
+    _live.clear()
+
+
+os.register_at_fork(after_in_child=_leave_parent)
 
 
 def open_database(path: Path, access: Access) -> Database:
-    """Open the database file, which must exist, and set what holds for each connection."""
+    """Open the database file, which must exist, and set what holds for each connection.
+
+    Raises:
+        InvalidInput: it was open in the process that this one was forked from.
+    """
+    file = _identify(path) if access in (Access.WRITE, Access.READ) else None
+    if file in _inherited:
+        raise InvalidInput(
+            f"{path} was open when this process was forked, and cannot be used in it; start the process with"
+            " `spawn` or `forkserver`, or fork it while the store is closed"
+        )
     mode = apsw.SQLITE_OPEN_READWRITE if access is Access.WRITE else apsw.SQLITE_OPEN_READONLY
     options = {Access.FROZEN: "?immutable=1", Access.ALONE: "?vfs=unix-none"}.get(access, "")
     uri = f"file:{quote(os.fsencode(path.absolute()))}{options}"
     connection = _Connection(uri, flags=apsw.SQLITE_OPEN_URI | mode)
     connection.names = RowNames()
+    connection.file = file
+    _live.add(connection)
     try:
         connection.set_busy_handler(_wait_busy())
         for option, value in (

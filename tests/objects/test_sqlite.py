@@ -592,21 +592,48 @@ def in_child(action: Callable[[], bool]) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_child_works_on_connections_of_its_own(store: SqliteStore) -> None:
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_store_that_was_open_at_a_fork_is_refused_in_the_child(store: SqliteStore, read_only: bool) -> None:
+    def refuse() -> bool:
+        for action in (
+            lambda: put(store, Kind.BLOB, SMALL),
+            lambda: store.has_many([compute_oid(Kind.BLOB, SMALL)]),
+            lambda: open_store(store.directory, TABLES, read_only=read_only),
+        ):
+            with pytest.raises(InvalidInput, match="was open when this process was forked"):
+                action()
+        return True
+
+    assert in_child(refuse)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_that_closes_the_store_closes_nothing_of_its_parent(store: SqliteStore) -> None:
     oid = put(store, Kind.BLOB, LARGE)
-    inherited = store.connections.get()
+
+    def leave() -> bool:
+        store.close()
+        return True
+
+    assert in_child(leave)
+    assert store.get(Kind.BLOB, oid) == LARGE
+    put(store, Kind.BLOB, SMALL)
+    assert store.check() == []
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_stores_durably_in_a_store_that_was_closed_at_the_fork(store: SqliteStore) -> None:
+    directory = store.directory
+    store.close()
 
     def work() -> bool:
-        other = put(store, Kind.BLOB, b"of the child")
-        own = store.connections.get() is not inherited
-        store.close()
-        return own and compute_oid(Kind.BLOB, b"of the child") == other
+        with contextlib.closing(open_store(directory, TABLES)) as other:
+            put(other, Kind.BLOB, SMALL)
+        return True
 
     assert in_child(work)
-    assert store.get(Kind.BLOB, oid) == LARGE
-    assert store.get(Kind.BLOB, compute_oid(Kind.BLOB, b"of the child")) == b"of the child"
-    put(store, Kind.BLOB, b"of the parent")
-    assert store.check() == []
+    with contextlib.closing(open_store(directory, TABLES, read_only=True)) as other:
+        assert other.get(Kind.BLOB, compute_oid(Kind.BLOB, SMALL)) == SMALL
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
