@@ -257,6 +257,8 @@ def _check_lost(directory: Path) -> None:
         return
     names = {each.name for each in directory.iterdir() if not each.name.startswith(f".{DATABASE_NAME}.")}
     if names - {packs.PACKS_NAME} or any((directory / packs.PACKS_NAME).glob("*.pack")):
+        if (directory / DATABASE_NAME).exists():  # by now: another process is making the store
+            return
         raise Corrupt(f"{directory} has lost its {DATABASE_NAME}")
 
 

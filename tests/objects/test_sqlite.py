@@ -161,6 +161,22 @@ def test_packs_without_a_database_are_corrupt_rather_than_a_new_store(
 
 
 @pytest.mark.parametrize("replaced", [False, True])
+def test_a_store_that_another_process_makes_meanwhile_is_not_taken_for_a_lost_one(
+    store: SqliteStore, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(store, Kind.CHUNK, LARGE)
+    looks: list[Path] = []
+    exists = Path.exists
+
+    def look(path: Path, **rest: bool) -> bool:
+        looks.append(path)
+        return len(looks) > 1 and exists(path, **rest)  # at the first look there is none yet
+
+    monkeypatch.setattr(Path, "exists", look)
+    create_store(directory, TABLES).close()
+    assert looks[0] == directory / DATABASE
+
+
 def test_a_store_that_was_removed_while_it_was_open_takes_no_more_changes(
     store: SqliteStore, directory: Path, replaced: bool
 ) -> None:

@@ -119,7 +119,7 @@ def state_of(project: Path, sequence: int, output: str | Path = "out") -> dict[b
 
 
 def read_tree(output: Path, *, times: bool = False) -> dict[bytes, tuple[Any, ...]]:
-    """Return the type, mode and content of everything in a directory but `.verdog`, the trace and the reports.
+    """Return type, mode and content of everything in a directory but `.verdog`, the trace and the reports.
 
     Args:
         output: the directory.
