@@ -160,7 +160,6 @@ def test_packs_without_a_database_are_corrupt_rather_than_a_new_store(
             opening(directory, TABLES)
 
 
-@pytest.mark.parametrize("replaced", [False, True])
 def test_a_store_that_another_process_makes_meanwhile_is_not_taken_for_a_lost_one(
     store: SqliteStore, directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +176,7 @@ def test_a_store_that_another_process_makes_meanwhile_is_not_taken_for_a_lost_on
     assert looks[0] == directory / DATABASE
 
 
+@pytest.mark.parametrize("replaced", [False, True])
 def test_a_store_that_was_removed_while_it_was_open_takes_no_more_changes(
     store: SqliteStore, directory: Path, replaced: bool
 ) -> None:
