@@ -23,6 +23,7 @@ from tests.runtime.recorded import AUTO, completed, read_tree, run, summaries
 from verdog_runtime.declarations import Success, WorkflowState
 from verdog_runtime.interpreter import CheckpointPolicy, Dispatcher
 from verdog_runtime.runs import RunStore
+from verdog_runtime.storeerrors import OutputLost
 
 
 def untouched(project: Path) -> bool:
@@ -333,6 +334,6 @@ def test_a_node_that_removes_the_output_directory_fails_the_run(project: Path) -
         shutil.rmtree(project / "out")
         return Success(output=value, state=state)
 
-    with pytest.raises(Exception, match="out") as caught:
+    with pytest.raises(OutputLost, match="out is gone") as caught:
         run(project, workflow(line_graph(work)), 1)
-    assert isinstance(caught.value, OSError | LookupError)
+    assert caught.value.code == "run.output_lost"
