@@ -18,7 +18,7 @@ from tests.long.shells import Ended
 from verdog_objects.nodes import EntryKind
 from verdog_repo.names import format_commit_id
 
-BROKEN, FAILED = 4, 1
+FAILED, BROKEN, BUSY = 1, 4, 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,9 +202,11 @@ class Operations:
             ["checkpoints", run.id],
             ["status", run.id],
             ["diff", revision],
+            ["runs", "prune"],
+            ["doctor"],
         ]
         arguments = self._chance.choice(choices)
-        allowed = {0, FAILED} if arguments[0] == "status" else {0}
+        allowed = {0, FAILED} if arguments[0] in ("status", "doctor") else {0}
         return self._reading(arguments, lambda ended: None, allowed=allowed)
 
     def name(self) -> Operation:
@@ -220,7 +222,8 @@ class Operations:
 
     def fsck(self, *, read_data: bool) -> Operation:
         """Check the store."""
-        return self._reading(["fsck", *["--read-data"][: int(read_data)]], lambda ended: None)
+        repair = ["--repair"] if read_data and self._chance.random() < 0.3 else []
+        return self._reading(["fsck", *["--read-data"][: int(read_data)], *repair], lambda ended: None)
 
     # Parts
 

@@ -7,12 +7,13 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.long.ground import Damage, Ground
-from tests.long.operations import Operation, Operations
+from tests.long.operations import BUSY, FAILED, Operation, Operations
 from tests.long.shells import Ended, Shell
 
 FSCK_SHARE = 5
@@ -41,6 +42,8 @@ class Soak:
             other = self._operations.choose()
             if not set(other.runs) & set(chosen[0].runs):
                 chosen.append(other)
+        elif chosen[0].arguments[0] == "resume" and self._chance.random() < 0.2:
+            chosen = compete(chosen[0])
         begun = time.monotonic()
         if self.ground.has_store() and begun > self._checked + FSCK_SHARE * self._check_took:
             chosen.append(self._operations.fsck(read_data=self._chance.random() < 0.3))
@@ -121,6 +124,22 @@ def test_one_store_serves_for_hours_whatever_is_done_and_killed(project: Path, s
         error.add_note("\n".join([f"VERDOG_SOAK_SEED={seed}, in {project}", *soak.recent]))
         raise
     print(f"the end: {describe(soak)}")
+
+
+def compete(resume: Operation) -> list[Operation]:
+    """Return a command that goes on with a run, and a second one that wants the same at the same time."""
+    (run,) = resume.runs
+    if run.damage is not Damage.NONE or not run.seen:
+        return [resume]
+    codes: list[int] = []
+
+    def check(ended: Ended) -> None:
+        resume.check(ended)
+        codes.append(ended.code)
+        assert codes != [BUSY, BUSY], "each was in the other's way"
+
+    either = replace(resume, allowed=resume.allowed | {FAILED, BUSY}, check=check)
+    return [either, replace(either, after_s=None)]
 
 
 def describe(soak: Soak) -> str:
