@@ -218,7 +218,7 @@ def _become(request: dict[str, Any], files: list[int]) -> None:
 
 
 def _finish(code: int) -> int:
-    """Do what Python does at its end, but not take everything apart, which takes longer than most commands."""
+    """Do what Python does at its end, but not take everything apart: that takes longer than most commands."""
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         try:
