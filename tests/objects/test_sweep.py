@@ -275,8 +275,9 @@ def test_without_signatures_everything_is_compared_with_what_is_recorded(tmp_pat
 
 
 _MANY = """
-import os, resource, sys
+import os, sys
 from pathlib import Path
+from tests.memory import read_peak_bytes
 from tests.objects.trees import build, capture_all, exclude_nothing
 from verdog_objects import manifest
 from verdog_objects.capture import capture_tree
@@ -301,7 +302,7 @@ root = manifest.update(writer, root, {manifest.path_key(p): e for p, e in captur
 lookup = lambda path: manifest.lookup(writer, root, manifest.path_key(path))
 swept = sweep(writer, output, memory, lookup, excluded=exclude_nothing)
 assert (len(swept.late), swept.changed, swept.missing) == (0, (), ()), swept
-print(swept.looked_at, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+print(swept.looked_at, read_peak_bytes() // 2**20)
 """
 
 
