@@ -45,6 +45,7 @@ class StoreFacts:
         runs: how many there are; `missing` of them have no output directory.
         active: the runs that a process executes at this moment.
         interrupted: those that say so of themselves, though no process holds them.
+        stuck: those of them that no resumption can go on with: they have no checkpoint, or an unusable one.
     """
 
     directory: Path
@@ -57,6 +58,7 @@ class StoreFacts:
     missing: int = 0
     active: tuple[RunId, ...] = ()
     interrupted: tuple[RunId, ...] = ()
+    stuck: tuple[RunId, ...] = ()
     longest_output: int = 0
 
 
@@ -168,6 +170,7 @@ def _read_runs(repository: Repository, files: StoreFacts, places: _Places) -> St
         missing=sum(not each.present for each in listed),
         active=tuple(each.header.run for each in running if each.active),
         interrupted=tuple(each.header.run for each in running if not each.active),
+        stuck=tuple(each.header.run for each in running if not each.active and not each.restorable),
         longest_output=max((len(os.fsencode(path)) for path in outputs), default=0),
     )
 

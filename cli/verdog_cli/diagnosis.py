@@ -1,6 +1,6 @@
 """What the facts about a project and its machine mean: findings to act on, and advice."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,7 @@ from verdog_cli.render import escape, format_size, plural
 if TYPE_CHECKING:
     from verdog_objects.disks import Disk
     from verdog_repo.doctor import Facts, StoreFacts
+    from verdog_repo.names import RunId
 
 _LEAST_BYTES = 1 << 30
 _LEAST_INODES = 10_000
@@ -52,20 +53,13 @@ def _judge_store(store: "StoreFacts") -> Iterator[Remark]:
         yield Remark(
             kind="store", finding=True, message=f"the store cannot be read: {store.error}", hint=hint
         )
-    for run in store.interrupted[:_SHOWN]:
+    yield from _judge_interrupted([run for run in store.interrupted if run not in store.stuck])
+    for run in store.stuck[:_SHOWN]:
         yield Remark(
-            kind="run.interrupted",
-            finding=True,
-            message=f"run {run} was interrupted: it has not ended, and no process executes it",
-            hint=f"verdog resume {run}",
-        )
-    if len(store.interrupted) > _SHOWN:
-        more = plural(len(store.interrupted) - _SHOWN, "more run")
-        yield Remark(
-            kind="run.interrupted",
-            finding=True,
-            message=f"{more} of that kind",
-            hint="`verdog runs --status interrupted` lists all",
+            kind="run.stuck",
+            finding=False,
+            message=f"run {run} was interrupted where it cannot go on: it has no usable latest checkpoint",
+            hint=f"verdog restart {run} --sessions fresh",
         )
     if store.missing:
         yield Remark(
@@ -73,6 +67,23 @@ def _judge_store(store: "StoreFacts") -> Iterator[Remark]:
             finding=False,
             message=f"the output directory of {plural(store.missing, 'run')} is gone",
             hint="`verdog resume RUN` and `verdog checkout RUN DIR` write the recorded files again",
+        )
+
+
+def _judge_interrupted(runs: "Sequence[RunId]") -> Iterator[Remark]:
+    for run in runs[:_SHOWN]:
+        yield Remark(
+            kind="run.interrupted",
+            finding=True,
+            message=f"run {run} was interrupted: it has not ended, and no process executes it",
+            hint=f"verdog resume {run}",
+        )
+    if len(runs) > _SHOWN:
+        yield Remark(
+            kind="run.interrupted",
+            finding=True,
+            message=f"{plural(len(runs) - _SHOWN, 'more run')} of that kind",
+            hint="`verdog runs --status interrupted` lists all",
         )
 
 

@@ -116,6 +116,20 @@ def test_an_interrupted_run_is_a_finding_and_an_active_one_is_not(
     assert "  verdog resume killed\n" in result.out
 
 
+@pytest.mark.parametrize("checkpoints", [0, 1])
+def test_an_interrupted_run_that_cannot_go_on_is_not_to_be_resumed(
+    verdog: Verdog, repository: Repository, checkpoints: int
+) -> None:
+    made = HandMade(repository, "killed")
+    for _ in range(checkpoints):
+        made.checkpoint(reason="a lock cannot be stored")
+    result = verdog("doctor")
+    assert "advice: run killed was interrupted where it cannot go on" in result.out
+    assert "  verdog restart killed --sessions fresh\n" in result.out
+    assert "verdog resume killed" not in result.out
+    assert "killed" not in str(json.loads(verdog("doctor", "--json").out)["findings"])
+
+
 def test_many_interrupted_runs_are_counted(facts: Facts) -> None:
     assert facts.store is not None
     many = replace(facts, store=replace(facts.store, interrupted=tuple(RunId(f"r{n}") for n in range(9))))
