@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import signal
 import sys
 from collections.abc import Generator, Iterator
@@ -20,7 +21,8 @@ settings.register_profile("quick", max_examples=10, deadline=None)
 settings.register_profile(
     "ci", max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
-settings.load_profile(os.environ.get("VERDOG_TEST_PROFILE", "quick"))
+PROFILE = os.environ.get("VERDOG_TEST_PROFILE", "quick")
+settings.load_profile(PROFILE)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -101,6 +103,42 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         )
     if long:
         terminalreporter.write_line(f"left out: {long} long tests (pytest --long runs them)")
+
+
+def _set_synchronous(patch: pytest.MonkeyPatch, mode: str) -> None:
+    from verdog_objects import connections
+
+    before: str = connections._PRAGMAS  # pyright: ignore[reportPrivateUsage]
+    changed = re.sub(r"synchronous = \w+", f"synchronous = {mode}", before)
+    assert mode in changed
+    patch.setattr(connections, "_PRAGMAS", changed)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_waits_for_the_disk() -> Iterator[None]:
+    """In the quick profile, let the test's own process sync nothing: no test takes the power away.
+
+    Processes that tests start sync as ever, and so does every test that uses `durable_disk`.
+    """
+    from tests.objects.trees import UnsyncedDisk
+    from verdog_objects import durable
+
+    if PROFILE != "quick":
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch, durable.replaced(UnsyncedDisk()):
+        _set_synchronous(patch, "OFF")
+        yield
+
+
+@pytest.fixture
+def durable_disk(nothing_waits_for_the_disk: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Sync everything, for tests of what is synced."""
+    from verdog_objects import durable
+
+    with durable.replaced(durable.Disk()):
+        _set_synchronous(monkeypatch, "FULL")
+        yield
 
 
 @pytest.fixture

@@ -17,7 +17,10 @@ from verdog_objects import durable
 from verdog_repo.names import RunId
 from verdog_repo.repository import Repository
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
+    pytest.mark.usefixtures("durable_disk"),
+]
 
 BODY = """here = context.output_dir
 (here / "sub").mkdir()

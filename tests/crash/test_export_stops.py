@@ -14,7 +14,10 @@ from verdog_repo import gitpack
 from verdog_repo.export import export
 from verdog_repo.names import LabelName, RunId, TagName
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs /proc to name open files")
+pytestmark = [
+    pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs /proc to name open files"),
+    pytest.mark.usefixtures("durable_disk"),
+]
 
 
 @pytest.fixture

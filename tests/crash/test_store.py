@@ -14,6 +14,8 @@ from verdog_objects.oid import Kind, Oid, compute_oid
 from verdog_objects.sqlite import create_store, open_store
 from verdog_objects.store import Guard, PutRow, Query, Row
 
+pytestmark = pytest.mark.usefixtures("durable_disk")
+
 LARGE = [bytes([number]) * 300 + bytes(range(256)) * 40 for number in range(4)]
 
 

@@ -23,7 +23,10 @@ from verdog_repo.fsck import check
 from verdog_repo.names import RunId
 from verdog_repo.repository import Repository
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs /proc to name open files")
+pytestmark = [
+    pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs /proc to name open files"),
+    pytest.mark.usefixtures("durable_disk"),
+]
 
 
 class FileScript(Script):

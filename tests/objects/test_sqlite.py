@@ -90,6 +90,7 @@ def test_a_made_store_is_private_and_keeps_its_uuid(tmp_path: Path) -> None:
     store.close()
 
 
+@pytest.mark.usefixtures("durable_disk")
 def test_the_database_is_set_up_to_be_durable(store: SqliteStore) -> None:
     def pragma(name: str) -> object:
         row = store.connections.get().execute(f"PRAGMA {name}").fetchone()
