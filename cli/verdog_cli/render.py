@@ -64,6 +64,10 @@ def plural(count: int, noun: str, many: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
+_WIDTH_DIGITS = 9
+"""No terminal is that wide, and a number of thousands of digits is none that Python reads."""
+
+
 def terminal_width(stream: TextIO | None = None) -> int:
     """Return how wide a line may be: what `COLUMNS` says, else the terminal's width, else 80.
 
@@ -71,7 +75,7 @@ def terminal_width(stream: TextIO | None = None) -> int:
         stream: where the line goes; standard output when None.
     """
     columns = os.environ.get("COLUMNS", "")
-    if columns.isascii() and columns.isdigit() and int(columns) > 0:
+    if columns.isascii() and columns.isdigit() and len(columns) <= _WIDTH_DIGITS and int(columns) > 0:
         return int(columns)
     try:
         return os.get_terminal_size((stream or sys.stdout).fileno()).columns or 80

@@ -1,7 +1,10 @@
 """Typed arguments: a workflow's input, options and params from the words of a command line."""
 
+import contextlib
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+import os
+import shutil
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Annotated, Generic, cast
 
 from typing_extensions import TypeVar
@@ -16,6 +19,7 @@ RuntimeOptionsT = TypeVar("RuntimeOptionsT")
 _Field = tuple[str, object] | tuple[str, object, object]
 
 _EXTERNAL = "external"
+_LEAST_COLUMNS = 20
 _NO_PARAMS: Mapping[ParameterAddress, ParameterType] = {}
 
 
@@ -74,18 +78,36 @@ def parse_arguments(
         fields.append(("params", _make_record("Params", params)))
     if not _is_silent(runtime_options):
         fields.append(("runtime", runtime_options))
-    parsed = tyro.cli(
-        _make_record("Arguments", fields),
-        args=arguments,
-        prog=prog,
-        config=(tyro.conf.EnumChoicesFromValues,),
-    )
+    with _least_width():
+        parsed = tyro.cli(
+            _make_record("Arguments", fields),
+            args=arguments,
+            prog=prog,
+            config=(tyro.conf.EnumChoicesFromValues,),
+        )
     given: object = getattr(parsed, "params", None)
     return WorkflowArguments(
         input=getattr(parsed, "input", _silent_value(input_type)),
         runtime=getattr(parsed, "runtime", _silent_value(runtime_options)),
         params={address: getattr(given, _attribute(position)) for position, address in enumerate(names)},
     )
+
+
+@contextlib.contextmanager
+def _least_width() -> Generator[None]:
+    """Let no terminal be so narrow that tyro, which wraps texts inside of frames, never comes to an end."""
+    if shutil.get_terminal_size().columns >= _LEAST_COLUMNS:
+        yield
+        return
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = str(_LEAST_COLUMNS)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["COLUMNS"]
+        else:
+            os.environ["COLUMNS"] = before
 
 
 def name_params(

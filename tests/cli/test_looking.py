@@ -36,6 +36,7 @@ def test_log_lists_the_newest_first(verdog: Verdog, run: HandMade) -> None:
 def test_log_stops_after_n(verdog: Verdog, run: HandMade) -> None:
     assert len(verdog("log", "first", "-n", "2").out.splitlines()) == 3
     assert verdog("log", "first", "-n", "0").out == ""
+    assert verdog("log", "first", "-n", "9" * 30).out == verdog("log", "first").out
 
 
 def test_log_of_one_node(verdog: Verdog, run: HandMade) -> None:

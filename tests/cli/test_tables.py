@@ -181,6 +181,15 @@ def test_a_listing_of_files_gives_up_columns_and_never_a_path(runs: Path) -> Non
     assert all(shown.lines[1].endswith("a file with a name") for shown in titles.values())
 
 
+@pytest.mark.parametrize("columns", ["0", "-5", "1e2", "\u0663", "9" * 5000])
+def test_a_width_that_is_none_is_not_heeded(
+    verdog: Verdog, runs: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    usual = verdog("runs").out
+    monkeypatch.setenv("COLUMNS", columns)
+    assert verdog("runs").out == usual
+
+
 def test_80_columns_are_taken_without_a_terminal(verdog: Verdog, runs: Path, width: SetWidth) -> None:
     usual = verdog("runs").out
     width(80)

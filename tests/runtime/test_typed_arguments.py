@@ -1,4 +1,5 @@
 import linecache
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -171,6 +172,24 @@ def test_help_goes_to_stdout_and_exits_with_0(capsys: pytest.CaptureFixture[str]
     assert not err
     for text in ("verdog run main", "--input.mode {fast,slow}", "--params.main.depth", "--runtime.verbose"):
         assert text in out
+
+
+@pytest.mark.parametrize("columns", [1, 5, 20])
+@pytest.mark.parametrize("words", ["--help", "--unknown"])
+def test_texts_come_to_an_end_on_any_terminal(columns: int, words: str) -> None:
+    program = (
+        "from dataclasses import make_dataclass\n"
+        "from verdog_runtime.cli import parse_arguments\n"
+        f"parse_arguments(make_dataclass('Input', [('value', int)]), ({words!r},), prog='verdog run main')\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "COLUMNS": str(columns)},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == (0 if words == "--help" else 2)
 
 
 @pytest.mark.parametrize(

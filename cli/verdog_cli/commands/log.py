@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import sys
 from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -95,7 +96,7 @@ def command(
         if context.tail:
             paths = [os.fsencode(path).rstrip(b"/") for path in context.tail]
             found = (each for each in found if touches(repository, each, paths))
-        found = islice(found, limit)
+        found = islice(found, None if limit is None else min(limit, sys.maxsize))
         if context.form == JSON:
             emit_document("log", checkpoints=[checkpoint_as_json(each) for each in found])
         elif context.form == JSONL:
