@@ -109,6 +109,7 @@ def check_paths(paths: dict[bytes, Shape], point: Point, plan: Plan) -> int:
         parts = path.split(b"/", 2)
         if len(parts) < 3:
             assert shape.kind is EntryKind.DIRECTORY, f"{path!r} is no directory"
+            others += len(parts) == 2 and path not in found
             continue
         below = found.get(b"/".join(parts[:2]))
         if below is None:
