@@ -162,7 +162,7 @@ def _read_marker(path: Path) -> Marker | None:
         text = (path / _MARKER).read_bytes()
     except FileNotFoundError:
         return None
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, RecursionError):
         value: object = json.loads(text)
         if isinstance(value, dict):
             found = cast("dict[str, object]", value)

@@ -207,7 +207,7 @@ def _read_owner(fd: int) -> Owner | None:
             since_ns=int(fields["since_ns"]),
             text=str(fields["text"]),
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
 
 

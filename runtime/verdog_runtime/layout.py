@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from verdog_objects.durable import translated
 from verdog_objects.errors import Unavailable
 from verdog_runtime.storeerrors import RunStoreError
 from verdog_runtime.trace import TRACE_LOG
@@ -76,10 +77,13 @@ def require_control_directory(output: Path) -> None:
 
     Raises:
         RunStoreError: it, or a directory in it, is a link (`run.control_invalid`).
+        Unavailable: it cannot be looked at.
     """
     control = output / CONTROL_DIRECTORY
     for directory in (control, control / "checkpoints"):
-        if directory.is_symlink():
+        with translated(directory):
+            is_link = directory.is_symlink()
+        if is_link:
             raise RunStoreError(
                 f"{directory} is a symbolic link, so it cannot keep the record of a run",
                 code="run.control_invalid",

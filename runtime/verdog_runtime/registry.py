@@ -48,6 +48,10 @@ def read_registry(project_root: Path) -> dict[str, str]:
             f"{path} is no registry of runs ({error})",
             code="run.registry_invalid",
         ) from error
+    except RecursionError:
+        raise RunStoreError(
+            f"{path} is no registry of runs (nested too deep)", code="run.registry_invalid"
+        ) from None
 
 
 def register_run(

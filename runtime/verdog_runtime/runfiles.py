@@ -74,7 +74,7 @@ def read_run_id(output: Path) -> RunId | None:
     """Return the run that an output directory's `run.json` names, or None when it names none."""
     try:
         document = cast(object, json.loads((output / CONTROL_DIRECTORY / RUN_MANIFEST).read_bytes()))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(document, dict):
         return None

@@ -195,7 +195,7 @@ def _iter_local(directory: Path, owner: str, prefix: str) -> Iterator[tuple[str,
 def _read_package(project: Path) -> str:
     try:
         record = cast(object, json.loads((project / "project.json").read_bytes()))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{project / 'project.json'} cannot be read: {error}") from error
     package = cast("dict[str, object]", record).get("package") if isinstance(record, dict) else None
     return package if isinstance(package, str) else ""

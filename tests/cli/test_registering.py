@@ -60,6 +60,7 @@ def test_prune_names_the_run_that_has_the_directory_now(verdog: Verdog, project:
 
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "garbage": lambda path: path.write_text("{"),
+    "deep": lambda path: path.write_text("[" * 100_000),
     "not a list": lambda path: path.write_text('{"schema_version": 1, "runs": 3}'),
     "a directory": lambda path: (path.unlink(), path.mkdir()),
     "a link": lambda path: (path.rename(path.with_name("kept")), path.symlink_to("kept")),

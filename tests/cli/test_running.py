@@ -440,7 +440,7 @@ def test_restart_begins_again_with_the_same_or_other_arguments(verdog: Verdog, f
     assert "Count(value=3)" in verdog("restart", "first", "--sessions", "fresh", "--args-json", "[]").out
 
 
-@pytest.mark.parametrize("text", ["{}", "[1]", "nonsense"])
+@pytest.mark.parametrize("text", ["{}", "[1]", "nonsense", "[" * 100_000])
 def test_other_arguments_are_a_list_of_strings(verdog: Verdog, flow: Path, text: str) -> None:
     verdog("run", "flow.py", "--run-id", "first")
     assert verdog("restart", "first", "--sessions", "fresh", "--args-json", text).code == 2

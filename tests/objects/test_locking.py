@@ -53,7 +53,9 @@ def test_a_released_lock_names_no_owner(tmp_path: Path) -> None:
     assert locking.read_owner(tmp_path / "lock") is None
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"pid": "x"}', b"\xff", b"null"])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b'{"pid": "x"}', b'{"pid": Infinity}', b"[" * 100_000, b"\xff", b"null"]
+)
 def test_a_garbled_owner_record_is_an_unknown_owner(tmp_path: Path, content: bytes) -> None:
     with locking.acquire(tmp_path / "lock"):
         (tmp_path / "lock").write_bytes(content)

@@ -396,6 +396,7 @@ def test_two_exports_do_not_mix(script: Script, target: Path) -> None:
     [
         ("", Corrupt),
         ("[]", Corrupt),
+        ("[" * 100_000, Corrupt),
         ('{"format": 1}', Corrupt),
         ('{"format": 1, "store": "", "files": 0, "names": []}', Corrupt),
         ('{"format": 2}', FormatUnsupported),

@@ -12,6 +12,7 @@ from verdog_runtime.layout import (
     format_node_directory,
     format_visit,
     parse_visit,
+    require_control_directory,
 )
 
 
@@ -178,3 +179,8 @@ def test_control_files_are_excluded(tmp_path: Path, path: bytes, is_dir: bool, e
     (tmp_path / "call" / "000001").mkdir(parents=True)
     (tmp_path / "call" / "000001" / ".verdog-invocation.json").write_text("{}")
     assert exclude_control_files(tmp_path)(path, is_dir) is expected
+
+
+def test_a_control_directory_that_cannot_be_looked_at_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match=r"x/\.verdog: .*name too long"):
+        require_control_directory(tmp_path / ("x" * 300))

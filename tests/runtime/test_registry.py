@@ -61,6 +61,7 @@ def test_any_path_can_be_registered(tmp_path: Path) -> None:
     [
         "",
         "[]",
+        "[" * 100_000,
         "{}",
         '{"schema_version": 2, "runs": []}',
         '{"schema_version": 1, "runs": {}}',

@@ -387,8 +387,9 @@ def test_a_nested_workflow_is_named_by_its_whole_id(project: Path) -> None:
     )
 
 
-def test_a_damaged_project_file_is_named(project: Path) -> None:
-    write(project / "project.json", "{")
+@pytest.mark.parametrize("text", ["{", "[" * 100_000])
+def test_a_damaged_project_file_is_named(project: Path, text: str) -> None:
+    write(project / "project.json", text)
     with pytest.raises(InvalidInput, match=r"project\.json cannot be read"):
         load_workflow(None, cwd=project)
 

@@ -87,6 +87,8 @@ def _choose_arguments(context: Context, args_json: str | None) -> tuple[str, ...
         value: object = json.loads(args_json)
     except ValueError as error:
         raise Usage(f"--args-json is no JSON: {error}") from error
+    except RecursionError:
+        raise Usage("--args-json is nested too deep") from None
     items = cast("list[object]", value) if isinstance(value, list) else None
     if items is None or not all(isinstance(each, str) for each in items):
         hint = '--args-json \'["--input.value", "3"]\''
