@@ -1,6 +1,7 @@
 """Facts of a run for other tools, beside its header: with what it was executed, and what came out."""
 
 import hashlib
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -87,13 +88,16 @@ def _digest_runtime(environment: Environment) -> str:
     own = next((each for each in environment.distributions if each.name == _DISTRIBUTION), None)
     if own is not None and own.record is not None and _is_installed(own.version):
         return _digest([format_oid(own.record)])
-    return _digest_files()
+    try:
+        return _digest_files()
+    except OSError:  # a fact for people: no run fails because its user may only execute these files
+        return "unknown"
 
 
 def _is_installed(version: str) -> bool:
     """Return whether the runtime lies where it was installed, and is not a checkout."""
     here = Path(__file__).parents[1]
-    return (here / f"{_DISTRIBUTION.replace('-', '_')}-{version}.dist-info").is_dir()
+    return os.path.isdir(here / f"{_DISTRIBUTION.replace('-', '_')}-{version}.dist-info")  # noqa: PTH112
 
 
 @lru_cache(maxsize=1)

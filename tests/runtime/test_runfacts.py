@@ -12,6 +12,7 @@ from tests.runtime.graphs import Count, count_visits, line_graph, loop_graph, wo
 from tests.runtime.recorded import fail_in, fork, opened, resume, run, run_id
 from verdog_objects.oid import Kind, compute_oid
 from verdog_repo.repository import Repository
+from verdog_runtime import runfacts
 from verdog_runtime.declarations import Success
 from verdog_runtime.environment import fingerprint
 from verdog_runtime.fingerprint import Distribution, Environment
@@ -55,6 +56,17 @@ def test_the_facts_are_those_of_this_process(environment: Environment) -> None:
     assert facts["python_cache_tag"] == sys.implementation.cache_tag
     for name in ("runtime_sha256", "source_sha256", "environment_sha256"):
         assert len(bytes.fromhex(facts[name])) == 32
+
+
+def test_a_runtime_whose_files_cannot_be_read_has_no_hash(
+    environment: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(runfacts, "_digest_files", refuse)
+    monkeypatch.setattr(runfacts, "_is_installed", lambda _version: False)
+    assert describe_compatibility(environment)["runtime_sha256"] == "unknown"
 
 
 def test_a_changed_source_changes_its_hash_alone(environment: Environment) -> None:
