@@ -16,6 +16,9 @@ RECENT_ROWS = 8192
 Ids are random, so each would change another page of `names`; listed together, they share pages.
 """
 
+NEWEST_ROWS = 256
+"""So many rows are looked at first: what a process that only looks wants is among the last ones."""
+
 BATCH = 250
 """How many ids one statement is asked for at most."""
 
@@ -27,6 +30,7 @@ _LAST_AND_DELETIONS = """SELECT coalesce((SELECT max(id) FROM objects), 0), valu
  WHERE name = 'deletions'"""
 _COUNT_RECENT = "SELECT coalesce((SELECT max(id) FROM objects), 0) - value FROM meta WHERE name = 'named'"
 _READ = "SELECT oid, id FROM objects WHERE id > ? ORDER BY id"
+_READ_OLDER = "SELECT oid, id FROM objects WHERE id > ? AND id <= ?"
 
 _DROP_DOUBLES = """DELETE FROM objects WHERE id IN (SELECT id FROM (
  SELECT id, row_number() OVER (PARTITION BY oid ORDER BY codec >= 0 DESC, id DESC) AS place FROM objects
@@ -52,6 +56,7 @@ class RowNames:
 
     def __init__(self) -> None:
         self._recent: dict[Oid, int] = {}
+        self._named = self._begin = 0  # rows up to the first are listed; those up to the second were not read
         self._seen = -1  # the last row that was read; -1: none was yet
         self._deletions: int = -1  # how many there had been when the recent rows were read
 
@@ -67,10 +72,12 @@ class RowNames:
             found.update(self._find_named(connection, [oid for oid in oids if oid not in found]))
         if len(found) < len(oids):
             anew = self._read_recent(connection)
-            rest = [oid for oid in oids if oid not in found]
-            found.update((oid, self._recent[oid]) for oid in rest if oid in self._recent)
+            found.update((oid, self._recent[oid]) for oid in oids if oid in self._recent)
+            if len(found) < len(oids) and self._begin > self._named:
+                self._read_older(connection)
+                found.update((oid, self._recent[oid]) for oid in oids if oid in self._recent)
             if anew:  # rows may have been listed between the two looks
-                found.update(self._find_named(connection, [oid for oid in rest if oid not in found]))
+                found.update(self._find_named(connection, [oid for oid in oids if oid not in found]))
         return found
 
     def select(self, connection: Executor, columns: str, oids: Sequence[Oid]) -> list[tuple[Value, ...]]:
@@ -103,13 +110,20 @@ class RowNames:
         last, deletions = _read_numbers(connection, _LAST_AND_DELETIONS)
         anew = self._seen < 0 or deletions != self._deletions or len(self._recent) > 2 * RECENT_ROWS
         if anew:  # once rows were deleted, their numbers can be given again
-            (named,) = _read_numbers(connection, _NAMED)
-            self._recent, self._seen, self._deletions = {}, named, deletions
+            (self._named,) = _read_numbers(connection, _NAMED)
+            self._begin = self._seen = max(self._named, last - NEWEST_ROWS)
+            self._recent, self._deletions = {}, deletions
         if last > self._seen:
             rows = connection.execute(_READ, (self._seen,)).fetchall()
             self._recent.update(cast("list[tuple[Oid, int]]", rows))
             self._seen = cast("int", rows[-1][1]) if rows else self._seen
         return anew
+
+    def _read_older(self, connection: Executor) -> None:
+        """Read the recent rows that `_read_recent` left out when it began anew."""
+        rows = connection.execute(_READ_OLDER, (self._named, self._begin)).fetchall()
+        self._recent.update(cast("list[tuple[Oid, int]]", rows))
+        self._begin = self._named
 
     def list_recent(self, connection: Executor) -> None:
         """List the recent rows in `names` if they are many, in a transaction."""

@@ -72,6 +72,18 @@ def test_objects_are_found_before_and_after_they_are_listed(
     assert other.get(Kind.BLOB, oids[0]) == b"0"
 
 
+def test_an_object_beyond_the_newest_rows_is_found(
+    store: SqliteStore, other: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rownames, "NEWEST_ROWS", 4)
+    oids = store.put_many(payloads(0, 20))
+    assert other.get(Kind.BLOB, oids[19]) == b"19"
+    assert other.get(Kind.BLOB, oids[0]) == b"0"
+    assert other.has_many(oids) == set(oids)
+    more = store.put_many(payloads(20, 30))
+    assert other.has_many(more) == set(more)
+
+
 def test_what_a_failed_transaction_inserted_is_not_taken_for_another_object(store: SqliteStore) -> None:
     lost, kept = (compute_oid(Kind.BLOB, payload) for payload in (b"lost", b"kept"))
     stored = objecttable.StoredObject(lost, Kind.BLOB, 4, 0, None, None, None, b"lost")

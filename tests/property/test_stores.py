@@ -93,6 +93,8 @@ class StoreMachine(RuleBasedStateMachine):
         self.other: SqliteStore | None = None  # another process's view of it
         self.patch = mock.patch.object(rownames, "RECENT_ROWS", 3)  # so that rows are listed now and then
         self.patch.start()
+        self.newest = mock.patch.object(rownames, "NEWEST_ROWS", 1)
+        self.newest.start()
         self.writers: list[tuple[Any, Any]] = []
 
     @initialize()
@@ -125,6 +127,7 @@ class StoreMachine(RuleBasedStateMachine):
         if self.other is not None:
             self.other.close()
         self.patch.stop()
+        self.newest.stop()
         shutil.rmtree(self.directory)
 
     @precondition(lambda self: len(self.writers) < 2)
