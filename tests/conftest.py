@@ -42,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _keep_byte_code(config: pytest.Config) -> None:
     """Compile what tests and their children import once: in pytest's cache, if not beside the sources."""
-    cache = config.cache
+    cache: pytest.Cache | None = getattr(config, "cache", None)  # absent with -p no:cacheprovider
     if sys.dont_write_bytecode and cache is not None:
         sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(cache.mkdir("bytecode"))
         sys.dont_write_bytecode = False

@@ -6,6 +6,7 @@ from typing import Final
 import pygit2
 
 from verdog_repo.commitbytes import IDENTITY_MAIL, IDENTITY_NAME, RECORD_NAME
+from verdog_repo.deferral import deferred_signals
 from verdog_repo.names import CommitId
 
 _COMMIT: Final = 1
@@ -60,6 +61,13 @@ def write_commit(
 
     Durability: none; nothing is written anywhere.
     """
+    with deferred_signals():
+        return _write(record_payload, message, parent, committed_s)
+
+
+def _write(
+    record_payload: bytes, message: str, parent: tuple[CommitId, bytes] | None, committed_s: int
+) -> tuple[CommitId, bytes]:
     scratch = _Scratch()
     database = pygit2.Odb()
     database.add_backend(scratch, 1)
