@@ -217,8 +217,9 @@ class Operations:
         return self._reading(what, lambda ended: None, stop=0.3)
 
     def export(self) -> Operation:
-        """Export the history for Git."""
-        return self._reading(["git", "export", "history.git"], lambda ended: None, stop=0.4, repeat=True)
+        """Export the history for Git, perhaps while another command does."""
+        what = ["git", "export", "history.git"]
+        return self._reading(what, lambda ended: None, allowed={0, BUSY}, stop=0.4, repeat=True)
 
     def fsck(self, *, read_data: bool) -> Operation:
         """Check the store."""

@@ -39,9 +39,10 @@ class Soak:
             self.ground.failing.touch()
         chosen = [self._operations.choose()]
         if self._chance.random() < 0.4:
-            other = self._operations.choose()
-            if not set(other.runs) & set(chosen[0].runs):
-                chosen.append(other)
+            runs = self.ground.runs  # choosing can spoil files, so what is chosen is done, and for other runs
+            self.ground.runs = [run for run in runs if run not in chosen[0].runs]
+            chosen.append(self._operations.choose())
+            self.ground.runs = runs
         elif chosen[0].arguments[0] == "resume" and self._chance.random() < 0.2:
             chosen = compete(chosen[0])
         begun = time.monotonic()
